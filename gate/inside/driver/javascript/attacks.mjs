@@ -11,9 +11,10 @@ import { cheapen } from "./cheap_hashes.mjs";
 import { crossed } from "./crossed.mjs";
 import { crossSite, ownOrigin } from "./cross_site.mjs";
 import { keep, noteOf } from "./deployed.mjs";
+import { keyed } from "./keys.mjs";
 import { functions } from "./functions.mjs";
 import { listen as listenToMacs } from "./macs.mjs";
-import { identifierOf, Made } from "./made.mjs";
+import { ledTo, Made, madeBy, paramsOf } from "./made.mjs";
 import { unguarded } from "./guards.mjs";
 import { markupOf } from "./markup.mjs";
 import { hostsIn, originsIn, treeText } from "./names.mjs";
@@ -44,10 +45,13 @@ const WAYS_SHARE = 0.4; // of the time, at most, for how routes are asked
 const HITS = 3; // attempts that are told of one field and weakness
 const QUIET = 25; // ... of which nothing was seen here: the trace may know more
 const RUNS = new Set(["command", "code"]);
+const ADDRESS = /^https?:\/\//i;
 const SILENCE = 1000; // milliseconds
 const LEAST = 300; // milliseconds of one route for that
 const PLAIN = "gatezq";
 const FUNCTIONS = "functions"; // the name of a target that is a library (plan/exploit/javascript_targets.py)
+const FIRST = 2; // ways of a route that are tried first, with
+const LIKELY = 4; // payloads of a weakness
 const LATER = 4; // routes that are asked for what another one kept
 
 function markOf(job, number) {
@@ -122,7 +126,7 @@ export async function attack(space, file, tools, job, say, patient) {
   const tell = (route, weakness, mark, field, payload, reply, shown, more = {}) =>
     say("attempt", {
       ...{ mark: mark.WORD, address: mark.ADDRESS, product: mark.PRODUCT, target: job.name, surface: route.entry, via: "http", weakness },
-      ...{ field, payload, request: reply.request, application: "", shown, mixed: true, at: now.at ?? ["", 0], text: weakness === "sql" || weakness === "query" ? shown : "", ...more },
+      ...{ field, payload, request: route.letInBy ? { ...reply.request, let_in_by: route.letInBy } : reply.request, application: "", shown, mixed: true, at: now.at ?? ["", 0], text: weakness === "sql" || weakness === "query" ? shown : "", ...more },
     });
   const asked = [];
   if (isLibrary) return `${await functions(space, { tools, bounded, late, begin, tell, job })} attempts${late() ? ", out of time" : ""}`;
@@ -146,47 +150,12 @@ export async function attack(space, file, tools, job, say, patient) {
   for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", signatures], ["token", ownTokens], ["access", access], ["access", crossed], ["access", unguarded], ["access", raised], ["access", members], ["predictable", predictable], ["cross-site", crossSite], ["path-write", uploads], ["slow-pattern", slowPatterns]]) {
     if (job.classes.includes(weakness)) await act(kit);
   }
-  const proven = new Set();
   const quiet = []; // attempts of which nothing was seen here yet
-  const hits = new Map();
-  const owned = new Set(asked.map(([route]) => route));
   const texts = job.classes.filter((weakness) => TEXTS[weakness]);
-  for (const [route, ways] of [...asked, ...helpers]) {
-    const isOwn = owned.has(route);
-    for (const weakness of texts) {
-      if (!isOwn && (/^(?:GET|HEAD)\b/.test(route.entry) || !STORED.has(weakness))) continue;
-      const payloads = [...TEXTS[weakness], ...behind(named, weakness)];
-      for (const [source, name, way, dress] of ways.flatMap(weakness === "query" ? objectsOf : placesOf)) {
-        if (!isOwn && !(await brings(kit, route, way, source, name, dress))) continue;
-        const place = `${weakness} ${route.entry} ${source} ${name}`;
-        for (const payload of proven.has(place) ? [] : payloads) {
-          if (late()) break;
-          const mark = begin(weakness);
-          const sent = payload.replace(/@([A-Z]+)@/g, (all, word) => mark[word] ?? all);
-          const how = ask(route, way.known, merged(way.values, source, name, dress(sent)), tools);
-          const ready = weakness === "code" ? call(mark) : undefined;
-          // What throws behind a payload may have run it.
-          const reply = (await quietly(() => bounded(route.send(how)))) ?? { headers: {}, body: "", request: route.told(how) };
-          const shown = shows(weakness, reply, mark);
-          const field = [source, name];
-          const acts = shown || acted(weakness, mark);
-          const close = now.near && !RUNS.has(weakness) && !SEEN_HERE.has(weakness); // in another program's arguments
-          const told = hits.get(place) ?? 0;
-          if (isOwn && (acts ? told < HITS : close && told < payloads.length)) tell(route, weakness, mark, field, payload, reply, shown);
-          else if (isOwn && !acts && !SEEN_HERE.has(weakness)) quiet.push([route, weakness, mark, field, payload, reply, shown]);
-          if (acts || close) hits.set(place, told + 1);
-          if (!acts && STORED.has(weakness) && !/^(?:GET|HEAD)\b/.test(route.entry)) {
-            await later(kit, route, way, reply, weakness, mark, field, payload);
-            await found(kit, { route, way, dress }, weakness, mark, field, payload, sent);
-          }
-          ready?.();
-          if (shown || ran(mark)) {
-            proven.add(place);
-            break;
-          }
-        }
-      }
-    }
+  const state = { quiet, named, texts, proven: new Set(), hits: new Map(), owned: new Set(asked.map(([route]) => route)) };
+  // Everything in its likeliest form first, then what is left.
+  for (const [ways, payloads] of [[[0, FIRST], [0, LIKELY]], [[0, FIRST], [LIKELY]], [[FIRST], [0]]]) {
+    for (const [route, all] of [...asked, ...helpers]) await payloadsIn(kit, state, route, all.slice(...ways), payloads);
   }
   for (const one of quiet.filter(([, weakness, mark]) => ran(mark) || !RUNS.has(weakness)).slice(0, QUIET)) tell(...one);
   if (!late()) for (const [weakness, place, line] of held()) if (texts.includes(weakness)) say("held", { weakness, at: [place, line] });
@@ -194,10 +163,56 @@ export async function attack(space, file, tools, job, say, patient) {
   return routes.length ? `${made} attempts${late() ? ", out of time" : ""}` : "no route leads to it";
 }
 
-/** Users who can log in: by the application's own routes, also those whom an operator adds, or with what he gives. */
+/** Each payload of each weakness in each field of that route, asked in those ways; `slice` of the payloads alone. */
+async function payloadsIn(kit, { texts, named, owned, proven, ...rest }, route, ways, slice) {
+  const isOwn = owned.has(route);
+  for (const weakness of texts) {
+    if (!isOwn && (/^(?:GET|HEAD)\b/.test(route.entry) || !STORED.has(weakness))) continue;
+    const payloads = [...TEXTS[weakness], ...behind(named, weakness)].slice(...slice);
+    for (const [source, name, way, dress] of ways.flatMap(weakness === "query" ? objectsOf : placesOf)) {
+      if (!isOwn && !(await brings(kit, route, way, source, name, dress))) continue;
+      const place = `${weakness} ${route.entry} ${source} ${name}`;
+      for (const payload of payloads) {
+        if (kit.late()) return;
+        if (proven.has(place)) break;
+        if (await attempt(kit, { ...rest, place, isOwn, most: payloads.length }, { route, way, dress }, weakness, [source, name], payload)) proven.add(place);
+      }
+    }
+  }
+}
+
+/** One request with a payload. Gives whether the place needs no other. */
+async function attempt(kit, { quiet, hits, place, isOwn, most }, { route, way, dress }, weakness, field, payload) {
+  const { tools, bounded, begin, tell } = kit;
+  const mark = begin(weakness);
+  const sent = payload.replace(/@([A-Z]+)@/g, (all, word) => mark[word] ?? all);
+  const how = ask(route, way.known, merged(way.values, ...field, dress(sent)), tools);
+  const ready = weakness === "code" ? call(mark) : undefined;
+  // What throws behind a payload may have run it.
+  const reply = (await quietly(() => bounded(route.send(how)))) ?? { headers: {}, body: "", request: route.told(how) };
+  const shown = shows(weakness, reply, mark);
+  const acts = shown || acted(weakness, mark);
+  const close = now.near && !RUNS.has(weakness) && !SEEN_HERE.has(weakness); // in another program's arguments
+  const told = hits.get(place) ?? 0;
+  if (isOwn && (acts ? told < HITS : close && told < most)) tell(route, weakness, mark, field, payload, reply, shown);
+  else if (isOwn && !acts && !SEEN_HERE.has(weakness)) quiet.push([route, weakness, mark, field, payload, reply, shown]);
+  if (acts || close) hits.set(place, told + 1);
+  let stored = false;
+  if (!acts && STORED.has(weakness) && !/^(?:GET|HEAD)\b/.test(route.entry)) {
+    stored = await later(kit, route, way, reply, weakness, mark, field, payload);
+    stored = (await found(kit, { route, way, dress }, weakness, mark, field, payload, sent)) || stored;
+  }
+  ready?.();
+  return Boolean(shown || ran(mark) || (stored && SEEN_HERE.has(weakness)));
+}
+
+/** Users who can log in: by the application's own routes, with a key that one of them gives, also those whom an operator
+ * adds, or with what he gives. */
 async function signedIn(routes, tools, bounded, late) {
   const found = await signIn(routes, tools, bounded, late);
   if (found.length) return found;
+  const held = await keyed(routes, tools, bounded, late);
+  if (held.length) return held;
   const made = await added(tools, applications, bounded, late);
   if (made.length) return made;
   const people = known(tools);
@@ -232,7 +247,10 @@ function placesOf(way) {
     if (value === undefined) out.push([source, name, way, (sent) => sent]);
     else if (Array.isArray(value)) out.push([source, name, way, (sent) => [sent]]);
     else if (value !== null && typeof value === "object") out.push([source, name, way, (sent) => ({ gate: sent })]);
-    else if (typeof value === "string") out.push([source, name, way, (sent) => value + sent]);
+    else if (typeof value === "string") {
+      out.push([source, name, way, (sent) => value + sent]);
+      if (ADDRESS.test(value)) out.push([source, name, way, (sent) => (ADDRESS.test(sent) ? sent : value + sent)]);
+    }
   }
   return out;
 }
@@ -264,34 +282,45 @@ async function brings(kit, route, way, source, name, dress) {
   return known.get(key) ?? false;
 }
 
-/** Ask the other routes for what this one may have kept. */
+/** Ask the other routes for what this one may have kept. Gives whether one of them was told. */
 async function later(kit, route, way, reply, weakness, mark, field, payload) {
   const acts = (answer) => answer && (shows(weakness, answer, mark) || acted(weakness, mark));
+  let told = false;
   for (const { other, answer } of await asksLater(kit, route, way, reply, acts)) {
-    if (acts(answer)) kit.tell(other, weakness, mark, field, payload, answer, shows(weakness, answer, mark), { before: [reply.request] });
+    if (!acts(answer)) continue;
+    kit.tell(other, weakness, mark, field, payload, answer, shows(weakness, answer, mark), { before: [reply.request] });
+    told = true;
   }
+  return told;
 }
 
 /** The same where what is kept is found by a word of it. */
 async function found(kit, { route, way, dress }, weakness, mark, field, payload, sent) {
   const [source, name] = field;
+  let told = false;
   for (const place of await finders(kit, route, way, source, name, dress)) {
-    if (kit.late()) return;
+    if (kit.late()) break;
     const kept = await quietly(() => kit.bounded(route.send(ask(route, way.known, merged(way.values, source, name, dress(behindWord(sent))), kit.tools))));
     const answer = kept && (await searched(place, kit));
     const shown = answer && shows(weakness, answer, mark);
-    if (shown || (answer && acted(weakness, mark))) kit.tell(place.other, weakness, mark, field, payload, answer, shown, { before: [kept.request] });
+    if (!shown && !(answer && acted(weakness, mark))) continue;
+    kit.tell(place.other, weakness, mark, field, payload, answer, shown, { before: [kept.request] });
+    told = true;
   }
+  return told;
 }
 
 /** Answers of the module's routes that read, after that request, by what it made: [{other, answer}], until `enough`. */
 async function asksLater({ asked, tools, bounded }, route, way, reply, enough = () => false) {
   const found = [];
-  const made = identifierOf(reply.body);
-  for (const [other, ways] of asked.filter(([one]) => /^GET\b/.test(one.entry) && one !== route).slice(0, LATER)) {
-    const [there] = ways;
+  const made = madeBy(reply);
+  const place = ledTo(reply);
+  const others = asked.filter(([one]) => /^GET\b/.test(one.entry) && one !== route).map(([other, ways]) => [other, ways[0], paramsOf(other.entry, place)]);
+  // Where a browser is led goes first.
+  others.sort((a, b) => Number(a[2] === undefined) - Number(b[2] === undefined));
+  for (const [other, there, led] of others.slice(0, LATER)) {
     const names = there.known.filter(([source]) => source === "params").map(([, name]) => name);
-    const tries = [way.values.params ?? there.values.params ?? {}, ...(made !== undefined && names.length ? [Object.fromEntries(names.map((name) => [name, made]))] : [])];
+    const tries = [...(led ? [led] : []), way.values.params ?? there.values.params ?? {}, ...(made !== undefined && names.length ? [Object.fromEntries(names.map((name) => [name, made]))] : [])];
     for (const params of tries) {
       const answer = await quietly(() => bounded(other.send(ask(other, there.known, { ...there.values, params }, tools))));
       found.push({ other, answer });

@@ -1,6 +1,7 @@
 // Entry points without a framework: a function that `http.createServer` is given, `fetch(request, env)` of a worker,
 // `handler(event)` of a cloud's function. Where they answer is told by the paths that their text names. Trusted.
 import http from "node:http";
+import { asForm, wantsForm } from "./request_values.mjs";
 
 const MOST = 12; // paths
 const servers = new Set();
@@ -39,7 +40,9 @@ export function entriesOf(space, tools, applications, ways) {
   const out = [];
   const worker = space.default?.fetch ?? space.fetch;
   const isWorker = typeof worker === "function" && !Array.isArray(space.default?.routes);
-  const add = (send) => {
+  const isForm = wantsForm(tools.tree?.code ?? tools.own);
+  const add = (ask) => {
+    const send = (method, path, how) => ask(method, path, isForm ? asForm(how) : how);
     for (const [method, path] of placesOf(text)) {
       const address = (how) => [method, ways.filled(path, tools, how)];
       out.push({ name: `${method} ${path}`, entry: `${method} ${path}`, address, send: (how) => send(method, ways.filled(path, tools, how), how) });

@@ -1,6 +1,7 @@
 // What a request of ours holds: fields by their names, who asks, headers, addresses, bodies, and how it is told. Trusted.
 /** An object that has every field that is looked up, with values by their names. */
-export function fields(tools, source = "", { values = {}, heard, word } = {}) {
+export function fields(tools, source = "", how = {}) {
+  const { values = {}, heard, word } = how;
   const known = Object.assign(Object.create(null), values[source]);
   return new Proxy(known, {
     get(_, name) {
@@ -8,7 +9,7 @@ export function fields(tools, source = "", { values = {}, heard, word } = {}) {
       if (name === "__proto__") return Object.prototype;
       if (name in Object.prototype) return Object.prototype[name];
       if (source) heard?.push([source, name]);
-      return (known[name] ??= (source && word) || worthIn(source, name, tools));
+      return (known[name] ??= (source && word) || worthIn(source, name, tools, how));
     },
     has: (_, name) => typeof name === "string",
   });
@@ -17,8 +18,11 @@ export function fields(tools, source = "", { values = {}, heard, word } = {}) {
 /** Headers of a log-in beside `authorization`. */
 export const CREDENTIAL = /^x-(?:[\w-]+-)?(?:token|session(?:-id)?|api-?key|auth|key|user(?:-id)?|account-id)$|^(?:api-?key|token|session)$/;
 const SIGNED_IN = /sess|\bsid\b|token|auth|jwt|login/i;
-/** The value of a field by its name; of a cookie of a session, that of who asks. */
+/** Fields of a query that hold one. */
+const QUERY_KEY = /^(?:[a-z]+[_-]?)?(?:key|token)$/i;
+/** The value of a field by its name; of a cookie of a session, or of a key in a query, that of who asks. */
 export function worthIn(source, name, tools, how = {}) {
+  if (source === "query" && !how.bare && QUERY_KEY.test(name) && tools.users?.[how.as ?? 0]?.signed) return credentialOf(how, tools);
   if (source === "cookies" && tools.users?.[how.as ?? 0]?.cookies?.[name]) return tools.users[how.as ?? 0].cookies[name];
   if (source === "cookies" && tools.users && SIGNED_IN.test(name)) return credentialOf(how, tools);
   return worth(name, tools);
@@ -80,15 +84,22 @@ export function pairsOf(object, prefix = "") {
 }
 
 export const formOf = (object) => new URLSearchParams(pairsOf(object)).toString();
+/** Does a program that parses bodies itself take forms, and no JSON? */
+export const wantsForm = (code) => /new URLSearchParams\(|\b(?:querystring|qs)\.(?:parse|decode)\(|\.formData\(\)|\.parseBody\(/.test(code) && !/JSON\.parse\(|\.json\(\s*\)/.test(code);
+/** The same request with its body as a form. */
+export const asForm = (how) => (how.raw === undefined || how.headers?.["content-type"] ? how : { ...how, form: true, raw: formOf(parsed(how.raw)), headers: { ...how.headers, "content-type": "application/x-www-form-urlencoded" } });
 export const flatQuery = (values) => (values?.query ? { ...values, query: Object.fromEntries(pairsOf(values.query)) } : values);
 
 /** The request as somebody could send it: what was asked for stands in it. */
 export function told(method, url, { values = {}, raw, form, headers = {} }) {
-  const query = formOf(values.query);
+  const [place, before = ""] = String(url).split(/\?(.*)/s);
+  const asked = new URLSearchParams(before);
+  for (const [name, value] of pairsOf(values.query)) asked.set(name, value);
+  const query = asked.toString();
   const body = raw ?? (values.body ? JSON.stringify(values.body) : "");
   const cookies = Object.entries(values.cookies ?? {}).map(([name, value]) => `${name}=${value}`);
   const other = [...Object.entries(values.headers ?? {}), ...Object.entries(headers)].filter(([, value]) => value !== null);
   const typed = other.some(([name]) => name.toLowerCase() === "content-type");
   const all = [...(body && !typed ? [["Content-Type", form ? "application/x-www-form-urlencoded" : "application/json"]] : []), ...(cookies.length ? [["Cookie", cookies.join("; ")]] : []), ...other.map(([name, value]) => [name, String(value)])];
-  return { method, url: query ? `${url}?${query}` : url, headers: all, body: Buffer.from(body).toString("base64") };
+  return { method, url: query ? `${place}?${query}` : url, headers: all, body: Buffer.from(body).toString("base64") };
 }

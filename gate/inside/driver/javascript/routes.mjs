@@ -14,11 +14,13 @@ import { cookiesIn, headersIn, insideOf, namesIn, wordsOf } from "./names.mjs";
 import { during, formOf as actionForm, isActions, listen as listenToNext, loaded, redirected, routeFilesBeside } from "./next.mjs";
 import { textOf } from "./coverage.mjs";
 import { packagesOf } from "./packages.mjs";
-import { CREDENTIAL, fields, filled, flatQuery, formOf, headersOf, parsed, told, userOf, worth, worthIn } from "./request_values.mjs";
+import { contentOf } from "./answers.mjs";
+import { asForm, CREDENTIAL, fields, filled, flatQuery, formOf, headersOf, parsed, told, userOf, wantsForm, worth, worthIn } from "./request_values.mjs";
 
 const MOST = 40; // routes of one module
 /** Names of functions that give an application. */
 const MAKES = /^(?:(?:build|create|make|init|setup|get|start|new|bootstrap|configure)\w*|app|server|\w+App|\w+Server|\w+Router)$/;
+const QUERIES = /\bquery(?:string)?\b|searchParams|nextUrl|\.url\b|URLSearchParams/i;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 export const applications = new Set(); // made while the module was loaded: most programs export none
 const mounts = new WeakMap(); // of Express: a layer -> the path that it was mounted at
@@ -157,6 +159,7 @@ function sentTo(ask, how) {
   let out = how;
   const names = parsersOf(ask);
   if (how.raw !== undefined && !how.headers?.["content-type"] && names.has("urlencodedParser") && !names.has("jsonParser")) out = { ...out, form: true, raw: formOf(parsed(how.raw)) };
+  if (names.has("cookieParser")) out = { ...out, parsesCookies: true };
   let nested = false;
   try {
     nested = ask.get?.("query parser fn")?.("a[b]=c")?.a?.b === "c";
@@ -237,7 +240,8 @@ function answered(handle, method, url, how, tools, alone = false) {
     req.push(null);
     const given = (source) => (how.full ? fields(tools, source, how) : {});
     const kept = { save: (f) => f?.(), destroy: (f) => f?.(), regenerate: (f) => f?.() };
-    const set = { query: given("query"), cookies: given("cookies") };
+    const set = { query: given("query"), ...(how.parsesCookies ? {} : { cookies: given("cookies") }) };
+    if (how.parsesCookies) cookiesOf(req, (own) => (how.full ? fields(tools, "cookies", { ...how, values: { cookies: { ...own, ...how.values?.cookies } } }) : own));
     if (how.raw === undefined) Object.assign(set, { body: given("body"), _body: true });
     else set.body = how.form ? {} : parsed(how.raw); // a parser, where there is one, puts its own there
     if (!how.bare) Object.assign(set, { user: userOf(how, tools), session: Object.assign(userOf(how, tools), kept, { user: userOf(how, tools) }) });
@@ -247,7 +251,7 @@ function answered(handle, method, url, how, tools, alone = false) {
     if (!how.bare) req.isAuthenticated = () => true;
     req.params = fields(tools); // of a handler that is called by itself: a router sets its own
     const res = new http.ServerResponse(req);
-    const done = () => end({ status: res.statusCode, headers: res.getHeaders(), body: bodyOf(parts), request: told(method, url, how) });
+    const done = () => end({ status: res.statusCode, ...contentOf(parts, res), request: told(method, url, how) });
     res.assignSocket(socket);
     res.once("finish", done);
     res.once("close", done);
@@ -261,11 +265,11 @@ function answered(handle, method, url, how, tools, alone = false) {
   });
 }
 
-/** What came behind the headers of an answer, as text. */
-function bodyOf(parts) {
-  const text = Buffer.concat(parts.map((part) => Buffer.from(part))).toString("utf8");
-  const at = text.indexOf("\r\n\r\n");
-  return at < 0 ? "" : text.slice(at + 4, at + 200_000);
+
+/** Cookies that a parser of the program's puts there: it tells signed ones apart, and would leave ours alone. */
+function cookiesOf(req, completed) {
+  let kept;
+  Object.defineProperty(req, "cookies", { get: () => kept, set: (own) => (kept = completed(own)), configurable: true, enumerable: true });
 }
 
 /** What Express adds to an answer, for a handler that is called without it. */
@@ -344,11 +348,13 @@ function ofKoa(app, routers, tools) {
 // -- Hono, and handlers of a Request --------------------------------------------------------------------
 function hono(value, tools) {
   if (typeof value.request !== "function" || !Array.isArray(value.routes) || typeof value.fetch !== "function") return undefined;
+  const isForm = wantsForm(tools.tree?.code ?? tools.own);
   const guards = value.routes.map(({ method, path }, at) => ({ method, path, at })).filter(({ method, path }) => method === "ALL" && path.length > 2);
   return value.routes.slice(0, MOST).map(({ method, path, handler }, at) => {
     const names = [...new Set([...namesIn(tools.source(handler)), ...(tools.all ? namesIn(tools.own) : [])])];
     const verb = METHODS.includes(method) ? method : "GET";
-    const send = async (how) => {
+    const send = async (asked) => {
+      const how = isForm ? asForm(asked) : asked;
       const [url, init] = written(verb, filled(path, tools, how), names, how, tools);
       return replyOf(await value.request(url, init), told(verb, filled(path, tools, how), how));
     };
@@ -364,12 +370,15 @@ async function replyOf(response, request) {
 function written(method, path, names, how, tools) {
   const { full, values = {}, heard, word, raw } = how;
   const bodied = method !== "GET" && method !== "HEAD";
-  for (const name of full ? names : []) heard?.push([bodied ? "body" : "query", name], ["query", name]);
+  const code = `${tools.own}\n${tools.tree?.code ?? ""}`;
+  const asks = bodied && tools.tree && !QUERIES.test(code) ? ["body"] : [bodied ? "body" : "query", "query"];
+  for (const name of full ? names : []) for (const source of new Set(asks)) heard?.push([source, name]);
   const cookies = tools.all ? cookiesIn(`${tools.own}\n${tools.tree?.code ?? ""}`) : [];
   for (const name of full ? cookies : []) heard?.push(["cookies", name]);
   const said = Object.fromEntries((full ? names : []).map((name) => [name, word ?? worth(name, tools)]));
   const url = new URL(path, "http://localhost/");
-  for (const [name, value] of Object.entries({ ...said, ...values.query })) url.searchParams.set(name, String(value));
+  const asked = Object.fromEntries(Object.keys(said).map((name) => [name, word ?? worthIn("query", name, tools, how)]));
+  for (const [name, value] of Object.entries({ ...asked, ...values.query })) url.searchParams.set(name, String(value));
   const headers = headersOf(how, tools, cookies);
   return [url.href, { method, headers, body: bodied ? (raw ?? JSON.stringify({ ...said, ...values.body })) : undefined }];
 }

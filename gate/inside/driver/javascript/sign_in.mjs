@@ -4,7 +4,7 @@ import { identifierOf } from "./made.mjs";
 import { PASSWORD } from "./settings.mjs";
 import { ask, learn, quietly } from "./ways.mjs";
 
-const UP = /\/(?:sign-?up|register|registration|users?|accounts?|customers?|members?)\/?$/i;
+const UP = /\/(?:sign-?up|join|enrol+|register|registration|users?|accounts?|customers?|members?)\/?$/i;
 const IN = /\/(?:log-?in|sign-?in|sessions?|auth(?:enticate)?|tokens?)\/?$/i;
 const TOKEN = /^(?:token|jwt|bearer|session(?:id|token)?|sid|key|apikey|(?:access|auth|id)_?token)$/i;
 const WHO = /^(?:user_?name|name|login|user|nick\w*|handle|account|display_?name|full_?name|first_?name|last_?name)$/i;
@@ -17,13 +17,21 @@ export async function signIn(routes, tools, bounded, late, people = tools.users)
   const posts = routes.filter((route) => /^POST\b/.test(route.entry));
   const ups = posts.filter((route) => UP.test(route.entry)).sort((a, b) => named(b) - named(a));
   const ins = posts.filter((route) => IN.test(route.entry));
-  if (!ins.length) return [];
+  if (!ins.length && !ups.length) return [];
   const fields = new Map();
   const found = [];
-  for (const user of people.slice(0, 2)) {
+  for (const one of people.slice(0, 2)) {
     let got;
-    for (const route of [...ups.slice(0, 2), ...ins.slice(0, 2)]) {
+    let user = one;
+    const steps = [...ups.slice(0, 2), ...ins.slice(0, 2)];
+    // A name may be taken, by what the routes were asked with before: then another one signs up.
+    for (const route of ups.length && people === tools.users ? [...steps, undefined, ...steps] : steps) {
       if (late()) return found;
+      if (route === undefined) {
+        if (got?.credential || got?.cookies) break;
+        user = renamed(one);
+        continue;
+      }
       if (!fields.has(route)) fields.set(route, await learn(route, tools, bounded));
       const body = Object.fromEntries(fields.get(route).filter(([source]) => source === "body").map(([, name]) => [name, valueOf(name, user, tools)]));
       const how = ask(route, [], { body }, tools, { bare: true });
@@ -40,6 +48,7 @@ export async function signIn(routes, tools, bounded, late, people = tools.users)
   return found;
 }
 
+const renamed = (user) => ({ ...user, username: `${user.username}two`, name: `${user.username}two`, email: `two${user.email}` });
 const named = (route) => Number(/sign-?up|register/i.test(route.entry));
 
 /** What a field of an account holds, by its name. */
@@ -53,7 +62,7 @@ export function valueOf(name, user, tools) {
 }
 
 /** What an answer gives to be sent again: a token by its field's name, cookies. */
-export function credentialsIn({ headers = {}, body }) {
+export function credentialsIn({ headers = {}, body }, names = TOKEN) {
   const out = {};
   const set = Object.entries(headers).filter(([name]) => name.toLowerCase() === "set-cookie").flatMap(([, value]) => value);
   const pairs = set.map((text) => String(text).split(";")[0].split(/=(.*)/s).slice(0, 2)).filter(([, value]) => value);
@@ -62,7 +71,7 @@ export function credentialsIn({ headers = {}, body }) {
   const walk = (value, depth) => {
     if (value === null || typeof value !== "object" || depth > 3) return;
     for (const [name, inner] of Object.entries(value)) {
-      if (typeof inner === "string" && inner.length >= 8 && TOKEN.test(name)) out.credential ??= inner;
+      if (typeof inner === "string" && inner.length >= 8 && names.test(name)) out.credential ??= inner;
       else walk(inner, depth + 1);
     }
   };

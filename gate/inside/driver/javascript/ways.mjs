@@ -5,12 +5,16 @@ import { identifiersIn, valuesOf, wordsOf } from "./names.mjs";
 import { fitting } from "./pattern_texts.mjs";
 import { listen, ownIn, reached } from "./pattern_uses.mjs";
 import { recorder } from "./routes.mjs";
+import { now } from "./stands.mjs";
 
 const FIELDS = 24; // of one route
 const WAYS = 3; // beside the one with values by names
 const TRIES = 260;
+const LEFT_AWAY = 8; // fields
+const WAYS_WITHOUT = 2;
 const ROUNDS = 6;
 const LOOKS = 4; // answers of one kind whose fields are looked at
+const LOG_IN = /(?:log-?in|sign-?in|auth|sessions?(?:\/new)?)\/?(?:\?|$)/i; // where who is not known is led
 const LEARN = '{"gate":"gate"}';
 
 export async function quietly(act) {
@@ -58,11 +62,11 @@ function put(object, name, value) {
   at[parts.at(-1)] = value;
 }
 
-/** A body with every known field, or only those with values of their own (`sparse`). */
+/** A body with every known field (but for those of `without`), or only those with values of their own (`sparse`). */
 export function bodyOf(known, values, tools) {
   const body = {};
   for (const [source, name] of values.sparse ? [] : known) {
-    if (source !== "body") continue;
+    if (source !== "body" || values.without?.includes(name)) continue;
     const value = tools.value(name.split(".").at(-1));
     put(body, name, typeof value === "function" ? "gate" : value);
   }
@@ -83,9 +87,13 @@ export const merged = (values, source, name, value) => ({ ...values, [source]: {
 export async function chosen(route, tools, bounded) {
   const signed = tools.users.findIndex((user) => user.signed);
   if (signed < 0) return route;
-  const known = await learn(route, tools, bounded);
-  const far = async (as) => rank((await quietly(() => bounded(route.send(ask(route, known, {}, tools, { as }))))) ?? { status: 500 });
-  return (await far(signed)) >= (await far(0)) ? { ...route, send: (how) => route.send({ as: signed, ...how }) } : route;
+  const mine = { ...route, letInBy: "a log-in or a key that the application itself gave", send: (how) => route.send({ as: signed, ...how }) };
+  const far = async (one) => {
+    const known = await learn(one, tools, bounded);
+    return rank((await quietly(() => bounded(one.send(ask(one, known, {}, tools))))) ?? { status: 500 });
+  };
+  const [own, other] = [await far(mine), await far(route)];
+  return own >= other || (own > 0 && other < 3) ? mine : route; // what stands in may be no user at all
 }
 
 /** Values of other fields under which the route goes on: [{values, known, status}], the farthest first. */
@@ -148,14 +156,34 @@ export async function waysOf(route, tools, bounded, late) {
     left += begins.length > 1 && begin === first ? TRIES / 2 : 0;
   }
   const sorted = ways.filter((way) => way !== first).sort((a, b) => rank(b) - rank(a) || b.depth - a.depth);
-  const far = sorted.filter((way, n) => way.depth > 0 || n === 0).slice(0, WAYS);
+  const best = rank(first) >= 3 ? first : sorted[0];
+  const without = bodied(route) && best && rank(best) >= 3 ? await leftAway(best, answer, late) : [];
+  const far = [...without, ...sorted.filter((way, n) => way.depth > 0 || n === 0).slice(0, WAYS)];
   const known = ways.reduce((most, way) => (way.known.length > most.length ? way.known : most), first.known);
-  for (const way of ways) way.known = known;
+  for (const way of [...ways, ...without]) way.known = known;
   return rank(first) >= 3 ? [first, ...far] : [...far, first];
 }
 
+/** Ways without one field that may be left away, where the program does something else then: it asks another service, or
+ * answers in another form. The former first. */
+async function leftAway(best, answer, late) {
+  const formOf = (said) => said.replace(/\d+/g, "0");
+  const found = [];
+  const plain = await answer(best, "\0");
+  for (const [source, name] of best.known.slice(0, LEFT_AWAY)) {
+    if (source !== "body" || name in (best.values.body ?? {}) || late()) continue;
+    const way = { values: { ...best.values, without: [name] }, known: best.known, depth: 1 };
+    const before = now.away;
+    const said = await answer(way, "\0");
+    if (rank(way) < 3) continue;
+    if (now.away > before) found.unshift(way);
+    else if (formOf(said) !== formOf(plain)) found.push(way);
+  }
+  return found.slice(0, WAYS_WITHOUT);
+}
+
 /** How far a request came: a refusal is nearer than a fault, and what asks who is there nearest of all. */
-const rank = ({ status }) => (status < 400 ? 3 : status >= 500 ? 2 : status === 401 || status === 403 ? 0 : 1);
+const rank = ({ status, headers, reply }) => (status < 400 ? (status >= 300 && LOG_IN.test(String((headers ?? reply?.headers)?.location ?? "")) ? 0 : 3) : status >= 500 ? 2 : status === 401 || status === 403 ? 0 : 1);
 
 /** (source, name, send) -> texts that have the form which the program asks of that field: its own patterns, as a plain
  * text arrives at them. */
