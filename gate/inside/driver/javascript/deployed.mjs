@@ -2,6 +2,7 @@
 // stores, plugins and settings that it gives them. Nothing really listens. What files of the tree hold at their top is
 // kept, for accounts that an operator makes (operator.mjs). Trusted.
 import fs from "node:fs";
+import Module from "node:module";
 import net from "node:net";
 import path from "node:path";
 import process from "node:process";
@@ -28,6 +29,12 @@ export function keep() {
     if (!names.length) return code;
     const told = names.map((name) => `[${JSON.stringify(name)}, () => ${name}]`).join(", ");
     return `${code}\n;globalThis.${KEEPER}?.([${told}]);\n`;
+  };
+  // What `require` loads, Node compiles by itself.
+  const compile = Module.prototype._compile;
+  Module.prototype._compile = function (code, file, ...rest) {
+    const own = typeof code === "string" && String(file).startsWith(top + path.sep) && !String(file).includes("/node_modules/") && !code.includes(KEEPER);
+    return compile.call(this, own ? rewriting.keep(code) : code, file, ...rest);
   };
 }
 

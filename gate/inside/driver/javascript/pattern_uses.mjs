@@ -46,12 +46,11 @@ export function listenToMade() {
     if (caller?.includes(top) && !/[\\/]node_modules[\\/]/.test(caller)) put.add(made);
     return made;
   };
-  const told = new Proxy(real, {
+  // What patterns name as their constructor stays: `split` makes one of it at every call.
+  globalThis.RegExp = new Proxy(real, {
     apply: (f, self, words) => note(Reflect.apply(f, self, words)),
-    construct: (f, words, kind) => note(Reflect.construct(f, words, kind === told ? f : kind)),
+    construct: (f, words, kind) => note(Reflect.construct(f, words, kind === globalThis.RegExp ? f : kind)),
   });
-  Object.defineProperty(real.prototype, "constructor", { value: told, writable: true, configurable: true, enumerable: false });
-  globalThis.RegExp = told;
 }
 
 /** Is that pattern the tree's own, and of that kind? Those of packages are theirs. */

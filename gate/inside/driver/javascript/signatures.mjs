@@ -9,7 +9,9 @@ const FORMS = ["", "sha256=", "v1=", "v1,", "sha1="];
 const SHORTEST = 12; // characters of a signature that is cut by the program itself
 const COMPUTED = 3;
 const GUESS = "0f".repeat(32);
-const NAMED = /time|stamp|date$/i;
+const TIME = /time|stamp|date$/i;
+const SIGNED = /sig|mac|token|hash|digest|key|code|auth|check|proof|seal/i;
+const SHARE = 0.2; // of the time that is left, at most
 
 const swapped = (text) => text.replace(/[0-9a-zA-Z]/g, (c) => (/[0-9]/.test(c) ? String((Number(c) + 1) % 10) : /[a-f]/i.test(c) ? String.fromCharCode(c.charCodeAt(0) ^ (/[cdefCDEF]/.test(c) ? 7 : 3)) : c));
 /** Of the same length, and wrong: changed throughout, the smallest, the largest. */
@@ -20,7 +22,7 @@ const same = (a, b) => Boolean(a?.in && b?.in && a.key === b.key);
 
 /** The signature that is let in, as {right, text, form, empty, wrong}; undefined where none is. `send(value)` gives an
  * outcome. */
-async function rightOne(send, late) {
+async function rightOne(send, late, cut) {
   computed.length = 0;
   await send(GUESS);
   const made = computed.slice(0, COMPUTED);
@@ -32,7 +34,7 @@ async function rightOne(send, late) {
         const found = await checked(send, form, whole);
         if (found) return { ...found, empty };
       }
-      for (let length = whole.length - 1; length >= SHORTEST; length--) {
+      for (let length = cut ? whole.length - 1 : 0; length >= SHORTEST; length--) {
         if (late()) return undefined;
         const found = await checked(send, "", whole.slice(0, length));
         if (found) return { ...found, empty };
@@ -51,9 +53,10 @@ async function checked(send, form, text) {
   return refused && { outcome, form, text, refused, passes: wrong.find(([, said]) => same(said, outcome)) };
 }
 
-/** What else is let in where the right signature is: {payload, shown, reply}; undefined where nothing is. */
-export async function alsoIn(send, { late, keyless = false, absent = false }) {
-  const right = await rightOne(send, late);
+/** What else is let in where the right signature is: {payload, shown, reply}; undefined where nothing is. `keyless`: also
+ * one by an empty key; `absent`: it may be left out; `cut`: the right one may be a part of what is computed. */
+export async function alsoIn(send, { late, keyless = false, absent = false, cut = true }) {
+  const right = await rightOne(send, late, cut);
   if (!right) return undefined;
   const { form, text, outcome, refused } = right;
   const tries = [...(absent ? [["no signature", null]] : []), ["an empty signature", ""], ["an empty signature", form], ["its first two characters", form + text.slice(0, 2)], ["one of another length", `${form}gate`]];
@@ -71,16 +74,19 @@ export async function alsoIn(send, { late, keyless = false, absent = false }) {
 
 /** Fields of a request where a signature may stand. */
 function fieldsOf(route, way) {
-  const heads = [...new Set(route.headers)].filter((name) => name !== "authorization" && !NAMED.test(name)).map((name) => ["header", name]);
-  return [...heads, ...way.known.filter(([source]) => source === "query" || source === "body" || source === "params")];
+  const heads = [...new Set(route.headers)].filter((name) => name !== "authorization" && !TIME.test(name)).map((name) => ["header", name]);
+  const all = [...heads, ...way.known.filter(([source]) => source === "query" || source === "body" || source === "params")];
+  return all.sort((a, b) => Number(SIGNED.test(b[1])) - Number(SIGNED.test(a[1])));
 }
 
 export async function signatures(kit) {
+  const until = Date.now() + SHARE * (kit.job.until - Date.now());
+  const late = () => kit.late() || Date.now() >= until;
   for (const [route, ways] of kit.asked) {
     let found = false;
     for (const way of ways) {
-      if (kit.late()) return;
-      const now = Object.fromEntries(route.headers.filter((name) => NAMED.test(name)).map((name) => [name, String(Math.floor(Date.now() / 1000))]));
+      if (late()) return;
+      const now = Object.fromEntries(route.headers.filter((name) => TIME.test(name)).map((name) => [name, String(Math.floor(Date.now() / 1000))]));
       computed.length = 0;
       const plain = await quietly(() => kit.bounded(route.send(ask(route, way.known, way.values, kit.tools, { headers: now }))));
       if (!computed.length || !plain) continue;
@@ -92,7 +98,7 @@ export async function signatures(kit) {
           return reply && { in: reply.status < 400, key: `${reply.status} ${/^GET\b/.test(route.entry) ? reply.body : ""}`, reply };
         };
         const mark = kit.begin("token");
-        const hole = await alsoIn(send, { late: kit.late, keyless: true, absent: source === "header" });
+        const hole = await alsoIn(send, { late, keyless: true, absent: source === "header", cut: SIGNED.test(name) });
         if (!hole) continue;
         kit.tell(route, "token", mark, [source, name], hole.payload, hole.reply, hole.shown);
         found = true;
