@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -33,14 +33,20 @@ _FLOOD: Final = 64 << 20
 _SLACK: Final = 5.0
 """Seconds after its deadline within which every run must have ended (interface.Session)."""
 _DEADLINES: Final = {"standing": 40.0, "network": 30.0, "neighbours-after": 15.0}
+_TOGETHER: Final = ("neighbours-after", "standing", "network", "forks", "scratch")
+"""What one sandbox is asked one after another, as none of it ends or hurts the sandbox: first what only
+looks, last what fills its disk.
+"""
 _SHORT: Final = 2.0
-_NEAR_SECONDS: Final = 1.5
-"""How long two at once look for each other at first."""
-_NEAR_MOST: Final = 90.0
+_NEAR_SECONDS: Final = 0.5
+"""How long two at once look for each other at first, and then stay there."""
+_NEAR_MOST: Final = 60.0
 """The longest that they do when they missed each other: on a busy machine one begins long after the other."""
+_NEAR_LOOK: Final = 10.0
+"""How long the first look and the last one may take together, at most."""
 _NEAR_TIMES: Final = 4
 _AT_ONCE: Final = 0.2
-"""Seconds of which both run that are enough to see each other."""
+"""Seconds by which the clocks of two sandboxes may differ."""
 _UNKNOWN: Final = 5.0
 """By how much two missed each other of which one told no time."""
 _MEMORY_SECONDS: Final = (15.0, 60.0)
@@ -75,23 +81,16 @@ class Examiner:
         }
         spec = SandboxSpec(limits=LIMITS)
         with self._backend.open(spec, HostileTree(), probe_tree(arguments)) as session:
-            session.expect(16)
+            session.expect(12)
             with ThreadPoolExecutor(2) as pool:
                 self._neighbours(session, pool)
-                jobs = [
-                    pool.submit(self._ask, session, group) for group in ("standing", "network", "scratch")
-                ]
-                jobs += [pool.submit(self._ask, session, group) for group in ("forks", "kill-launcher")]
-                jobs += [
-                    pool.submit(step, session)
-                    for step in (self._memory, self._flood, self._daemon, self._upload)
-                ]
-                _all(jobs)
+                steps = (self._together, self._memory, self._flood, self._daemon, self._upload)
+                for done in [pool.submit(step, session) for step in steps]:
+                    done.result()
             self._ask(session, "processor")  # alone, so that it gets what there is to get
             self._fork_bomb(session)
             self._orphan(session)
-        with self._backend.open(spec, HostileTree(), probe_tree(arguments)) as session:
-            self._abort(session)
+            self._abort(session)  # nothing runs in this session any more
         self._from_outside()
 
     # ---- one program, one answer -------------------------------------------------------------
@@ -114,7 +113,7 @@ class Examiner:
             driver=False,
             deadline=deadline,
         )
-        self._say(program)
+        self._say(key or program)
         record = session.run(probe, "head")
         with self._lock:
             self.records[key or program] = record
@@ -125,9 +124,18 @@ class Examiner:
         deadline = _DEADLINES.get(group, 10.0) * self._claims.slow
         self._take(group, self._run(session, group, deadline))
 
+    def _together(self, session: Session) -> None:
+        """Many programs in one sandbox. One that gave no answer is asked again, in a sandbox of its own."""
+        deadline = sum(_DEADLINES.get(group, 10.0) for group in _TOGETHER) * self._claims.slow
+        record = self._run(session, _TOGETHER[0], deadline, key=" ".join(_TOGETHER), arguments=_TOGETHER[1:])
+        with contextlib.suppress(BadStatementError):
+            self._keep(decode(record.stdout, _checks_of(*_TOGETHER)))
+        for group in _TOGETHER:
+            if not self.answers.keys() >= set(_checks_of(group)):
+                self._ask(session, group)
+
     def _take(self, group: str, record: RunRecord) -> None:
-        known = [name for name, check in of_kind("machine").items() if check.group in (group, "near", "host")]
-        known += [f"near.window-{side}" for side in "ab"]
+        known = [*_checks_of(group, "near", "host"), *(f"near.window-{side}" for side in "ab")]
         try:
             found = decode(record.stdout, known)
         except BadStatementError as error:
@@ -135,14 +143,16 @@ class Examiner:
             text = f"{error}; {record.outcome.value}, {record.fault or ''} {''.join(tail)}"
             found = {
                 name: Answer(id=name, held=None, tried=group, happened=text[:300])
-                for name in known
-                if of_kind("machine").get(name) and of_kind("machine")[name].group == group
+                for name in _checks_of(group)
             }
+        self._keep(found)
+
+    def _keep(self, found: Answers) -> None:
+        """What was seen once stands, whatever a second look says."""
         with self._lock:
             for name, answer in found.items():
-                if name.startswith("near.") and name in self.answers and self.answers[name].held is False:
-                    continue  # one of the two saw the other: that stands
-                self.answers[name] = answer
+                if name not in self.answers or self.answers[name].held is not False:
+                    self.answers[name] = answer
 
     def tell(self, name: str, held: bool | None, tried: str, happened: str) -> None:
         """An answer that the host gives."""
@@ -152,11 +162,12 @@ class Examiner:
     # ---- what only the host can see ----------------------------------------------------------
 
     def _neighbours(self, session: Session, pool: ThreadPoolExecutor) -> None:
-        """Two at once, then a third that looks for what they left."""
+        """Two at once, each of which is to find the other there when it looks last."""
         look = _NEAR_SECONDS * self._claims.slow
         for _ in range(_NEAR_TIMES):
+            deadline = 2 * look + _NEAR_LOOK * self._claims.slow
             pair = [
-                pool.submit(self._run, session, f"neighbours-{side}", look + 15, arguments=(f"{look}",))
+                pool.submit(self._run, session, f"neighbours-{side}", deadline, arguments=(f"{look}",))
                 for side in "ab"
             ]
             for future in pair:
@@ -164,11 +175,11 @@ class Examiner:
             missed = _missed_by([self.answers.pop(f"near.window-{side}", None) for side in "ab"])
             if missed <= 0:
                 break
-            look = min(_NEAR_MOST, 2 * look + 1.5 * missed)
+            look = min(_NEAR_MOST, 2 * look + missed)
         else:
-            for name in [name for name in self.answers if name.startswith("near.")]:
+            unseen = [n for n, a in self.answers.items() if n.startswith("near.") and a.held is not False]
+            for name in unseen:
                 self.tell(name, None, self.answers[name].tried, "the two did not run at the same time")
-        self._ask(session, "neighbours-after")
 
     def _memory(self, session: Session) -> None:
         for seconds in _MEMORY_SECONDS:
@@ -195,7 +206,8 @@ class Examiner:
 
     def _fork_bomb(self, session: Session) -> None:
         record = self._run(session, "fork-bomb", _SHORT)
-        after = self._run(session, "kill-launcher", 10.0 * self._claims.slow, key="after-the-bomb")
+        after = self._run(session, "kill-launcher", 10.0 * self._claims.slow)
+        self._take("kill-launcher", after)
         ended = record.seconds <= _SHORT + _SLACK and record.outcome is not Outcome.NEVER_STARTED
         held = ended and after.outcome is Outcome.COMPLETED and not after.fault
         self.tell(
@@ -333,20 +345,23 @@ class Examiner:
 
 
 def _missed_by(windows: list[Answer | None]) -> float:
-    """Seconds, by their own clocks, by which two did not run at once for long enough; 0 when they did."""
+    """Seconds, by their own clocks, for which one was not there while the other looked last; 0: both were.
+
+    A window tells when it and its last look began (``tried``), when that look and it ended (``happened``).
+    """
     try:
-        begins = [float(window.tried) for window in windows if window]
-        ends = [float(window.happened) for window in windows if window]
+        times = [tuple(map(float, f"{w.tried} {w.happened}".split())) for w in windows if w]
     except ValueError:
         return _UNKNOWN
-    if len(begins) < 2:
+    if len(times) < 2 or any(len(one) != 4 for one in times):
         return _UNKNOWN
-    return max(0.0, max(begins) - min(ends) + _AT_ONCE)
+    late = max(other[0] - one[1] for one, other in (times, times[::-1]))
+    early = max(one[2] - other[3] for one, other in (times, times[::-1]))
+    return max(0.0, max(late, early) + _AT_ONCE)
 
 
-def _all(jobs: list[Future[None]]) -> None:
-    for job in jobs:
-        job.result()
+def _checks_of(*groups: str) -> list[str]:
+    return [name for name, check in of_kind("machine").items() if check.group in groups]
 
 
 def processes(argument: str) -> list[int]:

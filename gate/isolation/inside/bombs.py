@@ -84,7 +84,7 @@ def no_new_rights() -> Answer:
     )
 
 
-def forks() -> None:
+def forks() -> list[dict[str, object]]:
     """Make processes until it is refused, count, let them go."""
     limit, made, stopped = int(ARGUMENTS["pids"]), [], ""
     hold, let_go = os.pipe()
@@ -102,16 +102,14 @@ def forks() -> None:
     os.close(let_go)
     for pid in made:
         os.waitpid(pid, 0)
-    print_answers(
-        [
-            answer(
-                "command.fork",
-                bool(stopped) and len(made) <= limit + 2,  # the launcher may not count
-                f"fork up to {limit * 3 + 64} times, the limit is {limit}",
-                f"{len(made)} children, then {stopped or 'no refusal'}",
-            )
-        ]
-    )
+    return [
+        answer(
+            "command.fork",
+            bool(stopped) and len(made) <= limit + 2,  # the launcher may not count
+            f"fork up to {limit * 3 + 64} times, the limit is {limit}",
+            f"{len(made)} children, then {stopped or 'no refusal'}",
+        )
+    ]
 
 
 def fork_bomb() -> None:
@@ -166,10 +164,10 @@ def work(processes: int, seconds: float = 0.4) -> int:
     return sum(int(line) for line in os.read(out, 4096).split())
 
 
-def scratch() -> None:
+def scratch() -> list[dict[str, object]]:
     """Disk, one file's size, descriptors, then inodes: each until it is refused."""
     limit = int(ARGUMENTS["scratch"])
-    print_answers([_disk(limit), _file_size(limit), _descriptors(), _inodes()])
+    return [_disk(limit), _file_size(limit), _descriptors(), _inodes()]
 
 
 def _disk(limit: int) -> dict[str, object]:
@@ -321,12 +319,16 @@ def kill_launcher() -> None:
     )
 
 
-PROGRAMS: dict[str, Callable[[], None]] = {
+ANSWERING: dict[str, Callable[[], list[dict[str, object]]]] = {
     "forks": forks,
+    "scratch": scratch,
+    **neighbours.ANSWERING,
+}
+"""What ends by itself and leaves the sandbox fit for others: gives its answers back."""
+PROGRAMS: dict[str, Callable[[], None]] = {
     "fork-bomb": fork_bomb,
     "memory": memory,
     "processor": processor,
-    "scratch": scratch,
     "flood": flood,
     "deaf": deaf,
     "heartbeat": heartbeat,

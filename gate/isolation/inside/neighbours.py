@@ -28,6 +28,7 @@ PLACES = (
 )
 SEGMENT, QUEUE, SEMAPHORES = 0x6761, 0x6762, 0x6763
 CREATE = 0o1000 | 0o666
+PAUSE = 0.1
 Look = Callable[[str], str]
 
 
@@ -176,16 +177,26 @@ LOOKS: dict[str, tuple[str, Look]] = {
 
 
 def both(side: str) -> None:
-    """Leave marks, then look for the other's until the time is over."""
+    """Leave marks and look for the other's: at once, now and then, and last when the time is over.
+
+    Then stay: the other may have begun later and be slower, and its last look is to find this one there.
+    """
     other = "b" if side == "a" else "a"
     kept = leave(side)
     seen: dict[str, str] = {}
     begin, looks = time.time(), 0
-    while time.time() - begin < float(sys.argv[2]):
+    until = begin + float(sys.argv[2])
+    while True:
+        last = time.time()
         for name, (_, look) in LOOKS.items():
             seen[name] = seen.get(name) or look(other)
         looks += 1
-        time.sleep(0.1)
+        ended = time.time()
+        if last >= until:
+            break
+        # as long a rest as a look took: where the processor is software, all of it is somebody's
+        time.sleep(max(0.0, min(max(PAUSE, ended - last), until - ended)))
+    time.sleep(float(sys.argv[2]) + ended - last)
     answers = [
         {
             "id": f"near.{name}",
@@ -196,14 +207,19 @@ def both(side: str) -> None:
         for name, (tried, _) in LOOKS.items()
     ]
     answers.append(
-        {"id": f"near.window-{side}", "held": bool(kept), "tried": f"{begin}", "happened": f"{time.time()}"}
+        {
+            "id": f"near.window-{side}",
+            "held": bool(kept),
+            "tried": f"{begin} {last}",
+            "happened": f"{ended} {time.time()}",
+        }
     )
     print_answers(answers)
 
 
-def after() -> None:
+def after() -> list[dict[str, object]]:
     """Look once for what both left."""
-    answers = []
+    answers: list[dict[str, object]] = []
     for name, (tried, look) in LOOKS.items():
         found = "; ".join(text for text in (look("a"), look("b")) if text)
         answers.append(
@@ -214,10 +230,11 @@ def after() -> None:
                 "happened": found or "not there",
             }
         )
-    print_answers(answers)
+    return answers
 
 
-PROGRAMS = {"neighbours-a": lambda: both("a"), "neighbours-b": lambda: both("b"), "neighbours-after": after}
+PROGRAMS = {"neighbours-a": lambda: both("a"), "neighbours-b": lambda: both("b")}
+ANSWERING = {"neighbours-after": after}
 
 if __name__ == "__main__":
     sys.exit("run by main.py")
