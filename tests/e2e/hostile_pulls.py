@@ -251,6 +251,7 @@ HOSTILE: Final = (
     ),
     Pull(
         name="never-ends",
+        base={"gate.toml": "[sandbox]\ndeadline = 5.0\nendless = 5.0\n"},  # all of it is waited for
         head={"src/pricing/slow.py": "while True:\n    pass\n"},
         verdicts=("warn",),
         rules=("timeout",),
