@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
+from typing import Final
 
 import pytest
 
-from gate.model.change import Side
 from gate.model.finding import Finding
 from gate.model.run import Probe, RunRecord, SandboxSpec
 from gate.sandbox import canaries
@@ -88,39 +90,54 @@ REFILLED = APPEND.replace("WAY", "file.truncate(0); file.write('x' * 99)")
 IN_PLACE = APPEND.replace("WAY", "fcntl.fcntl(file, fcntl.F_SETFL, 0); os.pwrite(file.fileno(), bytes(9), 0)")
 APPENDED = APPEND.replace("WAY", "file.write('One more line.')")
 FEW = BLIND.replace('glob.glob("docs/*.md"))', 'glob.glob("docs/*.md"))[:19]')
-SIDES: tuple[Side, ...] = ("base", "head")
 QUIET = "def act():\n    pass\n"
 
 
-def act(backend: str, head: str, base: str = QUIET) -> tuple[tuple[Finding, ...], tuple[RunRecord, ...]]:
-    """What the rules say of a change to ``shop.py`` that is imported and called."""
-    found = backend_named(backend)
-    if not capability(backend).available:
-        pytest.skip(f"{backend}: {capability(backend).reason}")
+Seen = tuple[tuple[Finding, ...], tuple[RunRecord, ...]]
+Act = Callable[..., Seen]
+IMPORT: Final = Probe(
+    id="import",
+    phase="import",
+    target="call shop",
+    path="shop.py",
+    argv=("python3", "/opt/gate/driver/main.py", CALL.replace(', "calls": ["act"]', "")),
+    deadline=60,
+)
+PROBES: Final = (IMPORT, replace(IMPORT, id="call", phase="call", argv=(*IMPORT.argv[:2], CALL)))
+
+
+@pytest.fixture(scope="module")
+def act() -> Iterator[Act]:
+    """Looks at changes to ``shop.py``. What base does is looked at once for each backend."""
     planted = canaries.plant()
     spec = SandboxSpec(
         canaries=planted, files=canaries.as_files(planted), env=canaries.as_environment(planted)
     )
-    probe = Probe(
-        id="call",
-        phase="call",
-        target="call shop",
-        path="shop.py",
-        argv=("python3", "/opt/gate/driver/main.py", CALL),
-        deadline=60,
-    )
-    imports = replace(
-        probe, id="import", phase="import", argv=(*probe.argv[:2], CALL.replace(', "calls": ["act"]', ""))
-    )
-    trees = (DictTree(files=DOCS | {"shop.py": source}) for source in (base, head))
-    with found.open(spec, *trees) as session:
-        runs = tuple(session.run(p, side) for p in (imports, probe) for side in SIDES)
-        diff = compare(runs, planted)
-    for run in runs:
-        assert run.fault is None, run.fault
-        assert run.completeness.whole
-    change = context(files=(changed("shop.py", (1, 99)),)).change
-    return signals(SignalContext(change=change, diff=diff, runs=runs)), runs
+    kept: dict[tuple[str, str], tuple[RunRecord, ...]] = {}
+
+    def of_base(backend: str, base: str) -> tuple[RunRecord, ...]:
+        if (backend, base) not in kept:
+            tree = DictTree(files=DOCS | {"shop.py": base})
+            session = opened.enter_context(backend_named(backend).open(spec, tree, tree))
+            kept[backend, base] = tuple(session.run(probe, "base") for probe in PROBES)
+        return kept[backend, base]
+
+    def look(backend: str, head: str, base: str = QUIET) -> Seen:
+        """What the rules say of a change to ``shop.py`` that is imported and called; runs: base's first."""
+        if not capability(backend).available:
+            pytest.skip(f"{backend}: {capability(backend).reason}")
+        tree = DictTree(files=DOCS | {"shop.py": head})
+        with backend_named(backend).open(spec, tree, tree) as session:
+            runs = (*of_base(backend, base), *(session.run(probe, "head") for probe in PROBES))
+            diff = compare(runs, planted)
+        for run in runs:
+            assert run.fault is None, run.fault
+            assert run.completeness.whole
+        change = context(files=(changed("shop.py", (1, 99)),)).change
+        return signals(SignalContext(change=change, diff=diff, runs=runs)), runs
+
+    with ExitStack() as opened:
+        yield look
 
 
 def losses(findings: tuple[Finding, ...]) -> list[str]:
@@ -133,7 +150,7 @@ def losses(findings: tuple[Finding, ...]) -> list[str]:
 
 
 @pytest.mark.parametrize("backend", BACKEND_NAMES)
-def test_random_bytes_over_files_that_nobody_read(backend: str) -> None:
+def test_random_bytes_over_files_that_nobody_read(act: Act, backend: str) -> None:
     findings, runs = act(backend, BLIND)
     assert losses(findings) == ["high/high call 40"]
     assert runs[-1].given == tuple(sorted(f"/work/tree/{path}" for path in DOCS))
@@ -146,14 +163,14 @@ def test_random_bytes_over_files_that_nobody_read(backend: str) -> None:
     [(AT_IMPORT, "import 40"), (LOCKED, "call 40"), (AWAY, "call 40"), (LINKED, "call 40")],
     ids=["import", "renamed after", "in place by another name", "by a hard link"],
 )
-def test_other_ways(backend: str, head: str, told: str) -> None:
+def test_other_ways(act: Act, backend: str, head: str, told: str) -> None:
     (loss,) = set(losses(act(backend, head)[0]))
     assert loss.startswith("high/high " + told.partition(" ")[0])
 
 
 @pytest.mark.parametrize("backend", BACKEND_NAMES[:1] + BACKEND_NAMES[2:3])
 @pytest.mark.parametrize("head", [EMPTIED, REFILLED, IN_PLACE], ids=["emptied", "refilled", "in place"])
-def test_opened_to_append_and_then_not_appended_to(backend: str, head: str) -> None:
+def test_opened_to_append_and_then_not_appended_to(act: Act, backend: str, head: str) -> None:
     findings, runs = act(backend, head)
     (loss,) = losses(findings)
     assert loss.endswith(" call 40")
@@ -161,13 +178,13 @@ def test_opened_to_append_and_then_not_appended_to(backend: str, head: str) -> N
 
 
 @pytest.mark.parametrize("backend", BACKEND_NAMES[:1] + BACKEND_NAMES[2:3])
-def test_planted_files_of_the_home_count(backend: str) -> None:
+def test_planted_files_of_the_home_count(act: Act, backend: str) -> None:
     findings, _ = act(backend, HOME)
     assert "many files of home (overwritten)" in {f.evidence["subject"] for f in findings}
 
 
 @pytest.mark.parametrize("backend", BACKEND_NAMES[:1] + BACKEND_NAMES[2:3])
-def test_a_generator_that_is_called_is_less_sure(backend: str) -> None:
+def test_a_generator_that_is_called_is_less_sure(act: Act, backend: str) -> None:
     assert losses(act(backend, GENERATOR)[0]) == ["high/medium call 40"]
 
 
@@ -183,5 +200,5 @@ def test_a_generator_that_is_called_is_less_sure(backend: str) -> None:
     ],
     ids=["own files", "few", "appended", "base as well", "base even at import"],
 )
-def test_harmless_writing_is_quiet(backend: str, head: str, base: str) -> None:
+def test_harmless_writing_is_quiet(act: Act, backend: str, head: str, base: str) -> None:
     assert losses(act(backend, head, base)[0]) == []
