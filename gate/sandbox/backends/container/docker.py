@@ -26,6 +26,7 @@ from gate.sandbox.backends.container import engine, podman
 from gate.sandbox.backends.container import options as container
 from gate.sandbox.backends.container.attach import Attached
 from gate.sandbox.backends.container.engine import API_ERRORS
+from gate.sandbox.backends.container.memory_events import MemoryEvents
 from gate.sandbox.backends.container.observer import Observer
 from gate.sandbox.backends.container.options import JsonObject
 from gate.sandbox.canaries import kill_paths
@@ -96,6 +97,7 @@ class DockerSandbox(PlainSandbox):
         self._id = ""
         self._volumes: tuple[str, ...] = ()
         self._removed = False
+        self._memory = MemoryEvents(None)
         self._place: WatchedSandbox = observer.watch(events=events)
         try:
             body = container.with_names(options, self._place.naming)
@@ -103,6 +105,7 @@ class DockerSandbox(PlainSandbox):
             self._line = Attached(client, self._id)
             client.api.start(self._id)
             self._group = podman.group(client, self._id)
+            self._memory = MemoryEvents(self._group)
         except API_ERRORS as error:
             self.remove()
             raise InconclusiveError(
@@ -148,6 +151,7 @@ class DockerSandbox(PlainSandbox):
             return ExitDetails()
         hit = self._group is not None and self._group.out_of_memory  # soon it is gone
         killed = ending in ("said", "closed") and status in (None, -signal.SIGKILL)
+        hit = hit or (killed and self._memory.out_of_memory())
         unsure = killed and not hit and (self._group is None or not self._group.exists)
         try:
             peak = self._most_memory() if ending in ("deadline", "stopped") else None
@@ -184,6 +188,7 @@ class DockerSandbox(PlainSandbox):
         if self._removed:
             return
         self._removed = True
+        self._memory.close()
         self._observer.forget(self._place)
         with contextlib.suppress(AttributeError):
             self._line.close()
