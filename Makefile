@@ -7,10 +7,6 @@ SIDE_BY_SIDE := -n auto --maxprocesses 4
 # Sandboxes wait about half of their time (deadlines, starts): half as many again as there are processors.
 SANDBOXES := -n $(shell n=$$(getconf _NPROCESSORS_ONLN); n=$$(((n * 3 + 1) / 2)); echo $$((n < 6 ? n : 6)))
 
-# What failed in a sandbox, once more and one at a time. Names of grouped tests carry their group: without workers
-# that take groups --last-failed finds none of them, and then pytest runs everything.
-AGAIN := -n 1 --dist loadgroup --last-failed --last-failed-no-failures none --maxfail 10
-
 # Which lines of gate ran, for scripts/coverage_floor.py. Its own plugin wants to measure the tests, too.
 MEASURED := -p tests.coverage_plugin -p no:slipcover
 
@@ -40,10 +36,6 @@ docs: venv ## the documentation as a site, with every command's help, under buil
 test: setup ## every test that this machine can run; says which it could not and why
 	@failed=0; began=$$(date +%s); \
 	after() { echo "test: $$1 after $$(($$(date +%s) - began)) s"; }; \
-	alone() { \
-	    echo "test: UNSTABLE OR BROKEN is what failed above. Once more, each alone: what passes now is a bug to find"; \
-	    $(PYTEST) $(AGAIN) -m sandboxed; \
-	}; \
 	$(BIN)/python -m compileall -q -j 0 gate; \
 	echo "test 1/2: what starts no sandbox, side by side, with coverage"; \
 	rm -rf .coverage.d; \
@@ -51,7 +43,7 @@ test: setup ## every test that this machine can run; says which it could not and
 	$(BIN)/python scripts/coverage_floor.py || failed=1; \
 	after "first half ended"; \
 	echo "test 2/2: what starts sandboxes, side by side"; \
-	$(PYTEST) $(SANDBOXES) --dist loadgroup --no-loadscope-reorder -m sandboxed || alone || failed=1; \
+	$(PYTEST) $(SANDBOXES) --dist loadgroup --no-loadscope-reorder -m sandboxed || failed=1; \
 	after "second half ended"; \
 	exit $$failed
 
