@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import re
 import zlib
 from collections.abc import Iterable, Iterator
@@ -40,6 +41,8 @@ TOTAL_BYTES: Final = 1 << 20
 _RUNS: Final = 200
 _OUTER: Final = 1
 """Wrappings around letters that were exchanged, at most."""
+_REMEMBERED: Final = 512
+"""Pieces of data of which a matcher remembers what it found: runs of one program send much the same."""
 _LONGEST_KEY: Final = 8
 """Bytes of a repeated XOR key that is looked for."""
 
@@ -72,6 +75,8 @@ class Matcher:
         """Looked for in small letters, and with the former in the outer layers only: each costs a walk."""
         self._xored: list[tuple[bytes, str]] = []
         self._keyed: list[tuple[int, bytes, str]] = []
+        self._known: dict[bytes, tuple[Sighting, ...]] = {}
+        """By the data's digest."""
         for canary in canaries:
             for secret in canary.secrets:
                 data = secret.encode("utf-8", "surrogateescape")
@@ -92,6 +97,15 @@ class Matcher:
         """Every canary seen in the data, each once, with the plainest wrapping."""
         if not self._plain or len(data) < CHUNK:
             return ()
+        digest = hashlib.sha256(data).digest()
+        known = self._known.get(digest)
+        if known is None:
+            known = self._search(data)
+            if len(self._known) < _REMEMBERED:
+                self._known[digest] = known
+        return known
+
+    def _search(self, data: bytes) -> tuple[Sighting, ...]:
         found: dict[str, str] = {}
         for layer, how in _layers(data):
             _seek(self._plain, layer, how, found)

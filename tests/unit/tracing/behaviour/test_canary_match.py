@@ -12,7 +12,7 @@ import random
 import time
 import urllib.parse
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from gate.model.canary import Canary
 from gate.sandbox.canaries import plant
+from gate.tracing.behaviour import canary_match
 from gate.tracing.behaviour.canary_match import LAYER_BYTES, Matcher, Sighting
 
 SECRET = "wJalrXUtnFEMI7K7MDENGbPxRfiCYEXAMPLEKEY1"
@@ -174,3 +175,30 @@ def test_the_database_that_is_planted_needs_no_driver_and_its_name_alone_counts(
     matcher = Matcher((canary,))
     assert matcher.find(b"sqlite:////tmp/app-" + b"x" * 20 + b".db") == ()
     assert matcher.find(name.encode()) == (Sighting("env:DATABASE_URL", "raw"),)
+
+
+def test_the_same_data_is_searched_once_and_other_data_is_not_taken_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searched: list[bytes] = []
+    layers = canary_match._layers
+
+    def counted(data: bytes) -> Iterator[tuple[bytes, tuple[str, ...]]]:
+        searched.append(data)
+        return layers(data)
+
+    monkeypatch.setattr(canary_match, "_layers", counted)
+    matcher, sent = Matcher([KEY]), b"x" * 20 + RAW
+    assert {matcher.find(sent) for _ in range(3)} == {(Sighting("key", "raw"),)}
+    assert matcher.find(sent.replace(b"x", b"y")) == (Sighting("key", "raw"),)
+    assert matcher.find(b"x" * len(sent)) == ()
+    assert len(searched) == 3
+    assert Matcher([]).find(sent) == ()
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(canary_match, "_REMEMBERED", 4)
+    matcher = Matcher([KEY])
+    for number in range(9):
+        assert matcher.find(b"%d " % number + RAW) == (Sighting("key", "raw"),)
+    assert len(matcher._known) == 4
