@@ -40,6 +40,8 @@ looks, last what fills its disk.
 _SHORT: Final = 2.0
 _NEAR_SECONDS: Final = 0.5
 """How long two at once look for each other at first, and then stay there."""
+_NEAR_FIRST: Final = 8.0
+"""The longest that they do at first: sandboxes that wait for their job begin seconds apart, at most."""
 _NEAR_MOST: Final = 60.0
 """The longest that they do when they missed each other: on a busy machine one begins long after the other."""
 _NEAR_LOOK: Final = 10.0
@@ -163,7 +165,7 @@ class Examiner:
 
     def _neighbours(self, session: Session, pool: ThreadPoolExecutor) -> None:
         """Two at once, each of which is to find the other there when it looks last."""
-        look = _NEAR_SECONDS * self._claims.slow
+        look = min(_NEAR_FIRST, _NEAR_SECONDS * self._claims.slow)
         for _ in range(_NEAR_TIMES):
             deadline = 2 * look + _NEAR_LOOK * self._claims.slow
             pair = [
