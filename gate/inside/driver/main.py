@@ -29,7 +29,6 @@ if not __package__ and sys.path[:1] == [__file__.rpartition("/")[0]]:
 
 import json
 import os
-import re
 import select
 import signal
 import time
@@ -48,6 +47,7 @@ if __package__:
         serving,
         verbs,
     )
+    from .javascript import pages
 else:  # started as a script: a package of a name that no code under test has, and nothing new on sys.path
     _package = type(sys)("gate_driver")
     _package.__path__ = [os.path.dirname(os.path.abspath(__file__))]
@@ -64,6 +64,7 @@ else:  # started as a script: a package of a name that no code under test has, a
         serving,
         verbs,
     )
+    from gate_driver.javascript import pages  # type: ignore[no-redef]
 
 Job = dict[str, Any]
 Result = dict[str, Any]
@@ -208,20 +209,11 @@ items of the job lose by it they may lose at one side alone.
 """
 _PUT_OFF_SHARE = 0.6
 """Of the time that is left, for a try with imports put off: one with stand-ins may follow."""
-_PAGE_NAMES = frozenset(
-    {
-        *("window", "document", "location", "self", "history", "navigator", "screen", "customElements"),
-        *("localStorage", "sessionStorage", "alert", "addEventListener", "matchMedia", "getComputedStyle"),
-        *("requestAnimationFrame", "HTMLElement", "Element", "Node", "Image", "DOMParser", "Worker"),
-        *("MutationObserver", "IntersectionObserver", "ResizeObserver", "XMLHttpRequest", "FileReader"),
-    }
-)
 
 
 def _with_page(item: Job, job: Job, until: float, first: Result) -> Result:
     """The item once more with a browser's names, where it or a call of it ended for want of one."""
-    words = set(re.findall(r"\w+", str(first.get("message", ""))[:200]))
-    ended = first.get("exception") == "ReferenceError" and not words.isdisjoint(_PAGE_NAMES)
+    ended = pages.wants_page(first)
     calls = [call for call in first.get("calls", ()) if call[1:] == ["ReferenceError"]]
     if not (ended or calls) or item.get("page") or time.monotonic() >= until:
         return first

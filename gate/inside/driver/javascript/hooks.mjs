@@ -174,8 +174,7 @@ function resolve(name, context, next) {
   const more = ours ? settings(parent).customConditions : undefined;
   const wanted = Array.isArray(more) ? { ...context, conditions: [...(context.conditions ?? []), ...more] } : context;
   try {
-    const found = next(name, wanted);
-    return ours && wantsNames(parent, context, found) ? { ...found, url: found.url + NAMED, format: "module" } : found;
+    return named(parent, context, next(name, wanted));
   } catch (error) {
     const lost = /MODULE_NOT_FOUND|UNSUPPORTED_DIR_IMPORT|PACKAGE_PATH_NOT_EXPORTED/.test(error?.code ?? "");
     const target = asFile(error?.url);
@@ -186,7 +185,7 @@ function resolve(name, context, next) {
     }
     if (!found || found === parent) throw error;
     // require() takes paths, import() takes addresses.
-    return next(context.conditions?.includes("require") ? found : pathToFileURL(found).href, context);
+    return named(parent, context, next(context.conditions?.includes("require") ? found : pathToFileURL(found).href, context));
   }
 }
 
@@ -241,6 +240,9 @@ function wantsNames(parent, context, { url, format }) {
   if (format) return format === "commonjs";
   return /\.c?js$/.test(file) && !ES.test(text(file));
 }
+
+const named = (parent, context, found) =>
+  inTree(parent) && wantsNames(parent, context, found) ? { ...found, url: found.url + NAMED, format: "module" } : found;
 
 /** A module that has every name of a CommonJS one, and its default as compilers understand it. */
 function withNames(file) {

@@ -47,6 +47,19 @@ def test_a_page_that_a_bundler_would_read(tmp_path: Path, compiler: str) -> None
     assert (done.returncode, done.stdout) == (0, "true told true\n"), done.stderr
 
 
+def test_a_file_of_a_package_without_its_ending_has_its_default(tmp_path: Path) -> None:
+    files = {
+        "package.json": '{"name": "page"}',
+        "index.js": 'import notice, { shown } from "look/lib/notice";\nconsole.log(notice.config(), shown);',
+        "node_modules/look/package.json": '{"name": "look"}',
+        "node_modules/look/lib/notice.js": (
+            "exports.__esModule = true;\nexports.default = { config: () => 1 };\nexports.shown = 2;"
+        ),
+    }
+    done = node(lay_tree(tmp_path / "t", files), "index.js")
+    assert (done.returncode, done.stdout) == (0, "1 2\n"), done.stderr
+
+
 def test_a_script_of_a_package_that_says_module_is_read_as_node_does(tmp_path: Path) -> None:
     files = {
         "package.json": '{"type": "module"}',

@@ -350,6 +350,13 @@ def test_code_for_a_browser_runs_with_its_names(tmp_path: Path, runtime: str) ->
     assert ("title", "returned") in calls
 
 
+def test_a_library_that_says_it_needs_a_page_gets_one(tmp_path: Path, runtime: str) -> None:
+    asks = "if (typeof document === 'undefined') throw new Error('Invariant failed: history needs a DOM');"
+    assert run(tmp_path, "a.mjs", f"{asks}\nexport const a = document.body;").item["outcome"] == "completed"
+    told = run(tmp_path / "other", "a.mjs", "throw new Error('the kingdom is lost');").item
+    assert (told["outcome"], told["exception"]) == ("exception", "Error")
+
+
 def test_code_that_lacks_a_name_of_its_own_gets_none(tmp_path: Path, runtime: str) -> None:
     driven = run(tmp_path, "a.mjs", "export const a = nobodyHasThis.b;")
     assert (driven.item["outcome"], driven.item["exception"]) == ("exception", "ReferenceError")
