@@ -80,6 +80,11 @@ def is_javascript_test(path: str) -> bool:
     return bool(folders & _JAVASCRIPT_FOLDERS) and not folders & _NO_JAVASCRIPT_TESTS
 
 
+def is_component(path: str) -> bool:
+    """True for a component of Vue or Svelte: markup whose script a compiler of the project's makes a module of."""
+    return path.endswith((".vue", ".svelte"))
+
+
 def is_example(path: str) -> bool:
     """True below a folder of examples or documentation. A package's name is none."""
     at = PurePosixPath(path)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gate.languages.path_roles import is_test
+from gate.languages.path_roles import is_component, is_test
 from gate.model.change import ChangedFile, Tree
 from gate.model.run import NotExercised
 from gate.plan import entry_points, makefiles, shell_arguments
@@ -36,7 +36,7 @@ def program_items(file: ChangedFile, head: Tree, around: TreeContext) -> Iterato
         yield driver_item(file, around, "install", f"lines of {file.path}", {"do": "pth", "path": file.path})
     elif file.language == "shell":
         yield from shell_script(file, head, around)
-    elif file.language in ("javascript", "typescript"):
+    elif file.language in ("javascript", "typescript") or is_component(file.path):
         yield from javascript(file, head, around)
     elif file.language == "makefile" and name.lower() != "justfile":
         yield from makefile(file, head, around)

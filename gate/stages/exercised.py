@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from gate.languages.path_roles import is_unshipped
+from gate.languages.path_roles import is_component, is_unshipped
 from gate.model.change import ChangedFile
 from gate.model.exercised import Exercised, FileExercised, UnrunCall, UnrunLines, UnrunReason
 from gate.model.run import ExecutionPlan
@@ -212,7 +212,7 @@ class _File:
     def _why(self) -> tuple[UnrunReason, str]:
         if self._off:
             return UnrunReason.SANDBOX_OFF, ""
-        if self._reading.language not in _RUN:
+        if self._reading.language not in _RUN and not is_component(self._file.path):
             return UnrunReason.LANGUAGE_NOT_RUN, ""
         reason, detail = self._seen.why.get(self._file.path, (UnrunReason.NOT_REACHED, ""))
         if self._fast and reason in (UnrunReason.NOT_REACHED, UnrunReason.LEFT_OUT):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.languages.path_roles import is_javascript_test
+from gate.languages.path_roles import is_component, is_javascript_test
 from gate.model.change import ChangedFile, Side, Tree
 from gate.plan.javascript.imports import Imports
 from gate.plan.probes import DriverItem
@@ -22,7 +22,11 @@ def javascript_test_items(
     files: Sequence[ChangedFile], head: Tree, around: TreeContext, *, most: int
 ) -> Iterator[DriverItem]:
     """One item for the changed tests, one for tests of what changed."""
-    sources = [f for f in files if f.language in ("javascript", "typescript") and f.new_mode != "120000"]
+    sources = [
+        f
+        for f in files
+        if (f.language in ("javascript", "typescript") or is_component(f.path)) and f.new_mode != "120000"
+    ]
     if not sources:
         return
     imports = Imports(head)

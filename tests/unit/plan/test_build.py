@@ -128,6 +128,16 @@ def test_what_nodes_own_runner_runs_is_not_imported_besides(
     assert "import lib/set.js" in found
 
 
+@pytest.mark.parametrize("name", ["A.vue", "B.svelte"])
+def test_components(tmp_path: Path, name: str) -> None:
+    plan = planned(tmp_path, {f"web/{name}": "<script>\nexport default {};\n</script>\n"})
+    items = [item for probe in plan.probes if probe.phase != "idle" for item in job_of(probe)["items"]]
+    assert items == [
+        {"do": "javascript", "path": f"web/{name}"},
+        {"do": "javascript", "path": f"web/{name}", "call": True},
+    ]
+
+
 def test_javascript(tmp_path: Path) -> None:
     plan = planned(
         tmp_path,

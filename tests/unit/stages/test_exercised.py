@@ -281,3 +281,13 @@ def test_a_client_of_the_projects_own_that_a_test_points_at_this_machine(
     base = {"src/shop/client.py": client, "src/shop/__init__.py": ""}
     file = only(counted(tmp_path, {**base, "tests/test_a.py": test}, Coverage(), base=base))
     assert (SensitiveKind.NETWORK in kinds(file)) is told
+
+
+def test_components_are_run_and_count_the_lines_of_their_script(tmp_path: Path) -> None:
+    text = "<template>\n  <b>{{ n }}</b>\n</template>\n<script setup>\nconst n = 1;\nfetch(n);\n</script>\n"
+    file = only(counted(tmp_path, {"src/A.vue": text}, Coverage()))
+    assert (file.executable, file.ran) == (2, 0)
+    assert file.unrun[0].reason is UnrunReason.NOT_REACHED
+    seen = Coverage(ran={"src/A.vue": frozenset({5, 6})})
+    (tmp_path / "ran").mkdir()
+    assert only(counted(tmp_path / "ran", {"src/A.vue": text}, seen)).ran == 2

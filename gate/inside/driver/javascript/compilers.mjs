@@ -8,14 +8,14 @@ const isClassic = (own) => own.jsx === "react" || Boolean(own.jsxFactory);
 
 const tools = new Map();
 /** A package of the project's own, for what Node itself cannot read. */
-function tool(name, file) {
+export function tool(name, file) {
   if (!tools.has(name)) {
     let found;
     try {
       const ask = Module.createRequire(file);
       ask.resolve(name); // where it is nowhere, nobody is asked to stand in for it
       found = ask(name);
-      if (!/^\d/.test(String(found.version ?? found.getVersion?.()))) found = undefined; // a stand-in of the runner's
+      if (!/^\d/.test(String(found.version ?? found.VERSION ?? found.getVersion?.()))) found = undefined; // a stand-in of the runner's
     } catch {
       found = undefined;
     }

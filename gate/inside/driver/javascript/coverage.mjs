@@ -169,7 +169,7 @@ export class Seen {
     let places = linesOf(source);
     if (this.plain) {
       // what the runner makes of it is known when it ran
-    } else if (hooks && (TYPED.test(file.name) || MARKUP.test(file.name))) {
+    } else if (hooks?.isMade(path.resolve(file.name))) {
       const made = hooked(path.resolve(file.name), source);
       if (!made) return;
       ({ text, places } = made);
@@ -284,7 +284,8 @@ function transformed(source) {
 export function textOf(name) {
   try {
     const source = read(path.resolve(name), "utf8");
-    if (!TYPED.test(name) && !MARKUP.test(name)) return source;
+    const made = hooks ? hooks.isMade(path.resolve(name)) : TYPED.test(name) || MARKUP.test(name);
+    if (!made) return source;
     if (hooks) return hooks.make(path.resolve(name), source.replace(/^\uFEFF/, "")).text;
     return globalThis.Deno && !MARKUP.test(name) ? (transformed(source)?.text ?? "") : "";
   } catch {
@@ -294,7 +295,7 @@ export function textOf(name) {
 
 /** The source's line of a place that a stack names; the same line where nothing was made of the file. */
 export function lineOf(name, line, column) {
-  if (!hooks || (!TYPED.test(name) && !MARKUP.test(name))) return line;
+  if (!hooks?.isMade(path.resolve(name))) return line;
   const made = hooked(path.resolve(name), read(path.resolve(name), "utf8").replace(/^\uFEFF/, ""));
   if (!made) return line;
   let at = 0;
@@ -305,11 +306,23 @@ export function lineOf(name, line, column) {
 /** The same of what our hooks make of it in Node. */
 function hooked(name, source) {
   try {
-    const { text, map } = hooks.make(name, source);
-    return map ? { text, places: mappedLines(text, map.mappings) } : undefined;
+    const { text, map, under } = hooks.make(name, source);
+    if (!map) return undefined;
+    const places = mappedLines(text, map.mappings);
+    return { text, places: under?.map ? through(places, under) : places };
   } catch {
     return undefined;
   }
+}
+
+/** Places in what lies between, as lines of the source: it has a map of its own. */
+function through(places, { text, map }) {
+  const between = linesOf(text);
+  const lines = [];
+  mappedLines(text, map.mappings).forEach((line, at) => {
+    if (line && between[at]) lines[between[at]] ??= line;
+  });
+  return places.map((line) => lines[line] ?? 0);
 }
 
 function mappedLines(text, mappings, shift = 0) {

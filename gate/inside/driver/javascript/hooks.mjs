@@ -7,6 +7,7 @@ import path from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { compiled, split } from "./compilers.mjs";
+import { component, COMPONENT } from "./components.mjs";
 
 /** file URL -> {text, map}: what was made of a source, and the source map (an object) that belongs to it. */
 export const transformed = new Map();
@@ -233,7 +234,8 @@ function wantsNames(parent, context, { url, format }) {
   if (!context.conditions?.includes("import")) return false;
   if (globalThis[WRAPPED]?.has(asFile(url))) return true;
   // A script of which nothing says that it is a module is one by its text alone: a bundler's.
-  if (!(TYPED.test(parent) || MARKUP.test(parent) || (/\.js$/.test(parent) && !isModule(parent)))) return false;
+  const bundled = TYPED.test(parent) || MARKUP.test(parent) || COMPONENT.test(parent);
+  if (!bundled && !(/\.js$/.test(parent) && !isModule(parent))) return false;
   const file = asFile(url);
   const asNode = /^node(?:16|next)$/i.test(settings(parent).module ?? "") && isModule(parent);
   if (!file || !MODULES.test(file) || asNode) return false;
@@ -261,6 +263,12 @@ function withNames(file) {
 export function make(file, source) {
   const url = pathToFileURL(file).href;
   if (transformed.has(url)) return transformed.get(url);
+  if (COMPONENT.test(file)) {
+    const made = component(file, source, settings(file), strip);
+    if (!made) throw new SyntaxError("a component needs the project's vue or svelte");
+    transformed.set(url, made);
+    return made;
+  }
   const markup = MARKUP.test(file) || !TYPED.test(file);
   // Imports of nothing but types are left out by compilers alone: Node's own way keeps them.
   let made = compiled(file, source, settings(file), markup);
@@ -276,6 +284,9 @@ export function make(file, source) {
   transformed.set(url, made);
   return made;
 }
+
+/** Is what runs something else than the file's own text? */
+export const isMade = (file) => TYPED.test(file) || MARKUP.test(file) || COMPONENT.test(file) || holdsMarkup(file);
 
 const plain = (file) => text(file).replace(/^\uFEFF/, "");
 /** The same, or nothing: what Node can read as it is needs no compiler. */
@@ -355,7 +366,7 @@ function source(url, context, next) {
   if (copy) {
     return { format: copy.module ? "module" : "commonjs", source: bare(file, copy.text), shortCircuit: true };
   }
-  const source = (TYPED.test(file) || MARKUP.test(file)) && !file.endsWith(".d.ts");
+  const source = (TYPED.test(file) || MARKUP.test(file) || COMPONENT.test(file)) && !file.endsWith(".d.ts");
   if (source || holdsMarkup(file)) {
     const made = source ? make(file, plain(file)) : attempted(file);
     if (!made) return next(url, context);

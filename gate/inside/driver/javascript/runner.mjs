@@ -350,10 +350,11 @@ async function work(space) {
   const tools = { value: byName, source, own };
   const asked = (await requests(space, job.path, tools)).map(([name, act]) => [name, () => [act]]);
   const called = collect(space).map(([name, target, owner]) => [name, () => [...drawn(target), ...acts(target, owner)]]);
-  return [...asked, ...called]; // routes first: a call of `app.post` would make others
+  const views = isView(space.default, job.path) && typeof space.default === "object" ? [["default", () => drawn(space.default)]] : [];
+  return [...asked, ...views, ...called]; // routes first: a call of `app.post` would make others
 }
 function drawn(target) {
-  return draw && isView(target, job.path) ? [() => draw(target, sets(target)[0][0] ?? {})] : [];
+  return draw && isView(target, job.path) ? [() => draw(target, typeof target === "function" ? (sets(target)[0][0] ?? {}) : {})] : [];
 }
 async function call(space) {
   const found = await work(space);

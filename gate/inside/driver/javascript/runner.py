@@ -26,7 +26,7 @@ DENO_OPTIONS = (
 _READ = 256 << 10
 """Bytes of a file that are looked at."""
 _TYPED = (".ts", ".mts", ".cts", ".tsx", ".jsx")
-_SOURCES = (".js", ".mjs", ".cjs", *_TYPED)
+_SOURCES = (".js", ".mjs", ".cjs", ".vue", ".svelte", *_TYPED)
 _ROOM = 32_000
 """Characters of the job for lines: it is put into a pipe that nobody reads yet."""
 MARKS = 6000

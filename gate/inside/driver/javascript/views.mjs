@@ -1,5 +1,6 @@
 // Draws React components that a module exports, with the project's own React: in its own jsdom or happy-dom where it
 // has one, with effects, clicks and input; else to text. Trusted, no packages of ours.
+import { componentDrawer, isComponent } from "./component_views.mjs";
 import { packagesOf, resolved } from "./packages.mjs";
 
 const CALLED = /^[A-Z]/;
@@ -10,14 +11,15 @@ const turn = () => new Promise((done) => setImmediate(done));
 
 /** Something that is drawn: a function of a name with a capital, or what memo() and forwardRef() give. */
 export function isView(value, file) {
+  if (isComponent(value, file)) return true;
   if (!/\.[jt]sx$/.test(file)) return false;
   if (typeof value === "function") return CALLED.test(value.name) && (!/^class\b/.test(String(value)) || Boolean(value.prototype?.isReactComponent));
   return MARKED.test(String(value?.$$typeof?.toString?.() ?? ""));
 }
 
-/** What draws components of this file; undefined where the project has no React. */
+/** What draws components of this file; undefined where the project has no library that does. */
 export async function drawer(file) {
-  if (!/\.[jt]sx$/.test(file) || globalThis.Deno) return undefined;
+  if (!/\.(?:[jt]sx|vue|svelte)$/.test(file) || globalThis.Deno) return undefined;
   const { beside, hooked } = await import("./hooks.mjs");
   const found = async (name) => {
     try {
@@ -27,7 +29,9 @@ export async function drawer(file) {
       return undefined;
     }
   };
-  if (!hooked || !resolved(file, "react")) return undefined;
+  if (!hooked) return undefined;
+  if (/\.(?:vue|svelte)$/.test(file)) return componentDrawer(file, found, await window(found), poke);
+  if (!resolved(file, "react")) return undefined;
   const page = await window(found);
   const held = page ? undefined : hold(packagesOf(file)); // before an import takes its copy
   const React = await found("react");
