@@ -81,7 +81,7 @@ def is_javascript_test(path: str) -> bool:
 
 
 def is_component(path: str) -> bool:
-    """True for a component of Vue or Svelte: markup whose script a compiler of the project's makes a module of."""
+    """True for a component of Vue or Svelte: markup whose script is made into a module."""
     return path.endswith((".vue", ".svelte"))
 
 

@@ -1,4 +1,4 @@
-"""Components of Vue and Svelte run by the project's own compiler, and their lines are told as lines of the file."""
+"""Components of Vue and Svelte run by the project's own compiler; lines are told as the file's."""
 
 from __future__ import annotations
 
