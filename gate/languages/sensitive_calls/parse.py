@@ -274,6 +274,17 @@ def _code_lines(
             yield number
 
 
+def _is_one_parameter(tokens: list[bytes]) -> bool:
+    """Do they end with ``(name)=``, in front of an arrow?"""
+    return (
+        len(tokens) >= 4
+        and tokens[-1] == b"="
+        and tokens[-2] == b")"
+        and tokens[-4] == b"("
+        and (_ENDS_WORD.match(tokens[-3]) is not None)
+    )
+
+
 def _placed(part: embedded.EmbeddedPart, line: int) -> int:
     return part.lines[min(line, len(part.lines)) - 1] if part.lines else line
 
@@ -317,7 +328,8 @@ def _digest(statement: bytes, spaced: bool, loose: bool = False) -> str:
     """The same for a statement however it is laid out: white space, kind of quotes, trailing commas.
 
     ``spaced`` is for languages where white space parts words: there it is only made one space. ``loose``:
-    also with and without semicolons and the braces of a callback that is one expression.
+    also with and without semicolons, the braces of a callback that is one expression and the brackets of its
+    only parameter.
     """
     if spaced:
         return hashlib.blake2b(b" ".join(statement.split()), digest_size=12).hexdigest()
@@ -335,6 +347,9 @@ def _digest(statement: bytes, spaced: bool, loose: bool = False) -> str:
         if loose and token in b";{}":
             space = True  # parts words, as the end of a line does
             continue
+        if loose and token == b">" and _is_one_parameter(tokens):
+            word_before = len(tokens) > 4 and _ENDS_WORD.search(tokens[-5])
+            tokens[-4:] = [*([b" "] if word_before else []), tokens[-3], b"="]
         tokens.append(token)
         space = False
     return hashlib.blake2b(b"".join(tokens).rstrip(b";,"), digest_size=12).hexdigest()
