@@ -159,7 +159,7 @@ it('works', done => {
         (";", "", 0),  # as `standard` writes it
         ("s => buf += s", "s => { buf += s }", 0),
         ("s => buf += s", "(s) => buf += s", 0),  # as prettier 2 writes it
-        ("done =>", "async (done) =>", 1),
+        ("res =>", "async (res) =>", 1),
         ("res =>", "(res, more) =>", 1),
         ("buf += s", "send(s)", 1),
         ("'localhost'", "'drop.example'", 1),
