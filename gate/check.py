@@ -103,7 +103,7 @@ def check(
 
 def _run_all(context: CheckContext) -> None:
     """Run the stages in order; those that run beside, each in a thread of its own."""
-    beside = sum(stage.beside for stage in STAGES)
+    beside = max(1, sum(stage.beside for stage in STAGES))
     with ThreadPoolExecutor(beside, thread_name_prefix="prescreen") as pool:
         for stage in STAGES:
             if stage.beside:

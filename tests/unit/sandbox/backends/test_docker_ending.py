@@ -11,6 +11,7 @@ import pytest
 
 from gate.sandbox.backends.bubblewrap.cgroup import Cgroup
 from gate.sandbox.backends.container.docker import DockerSandbox
+from gate.sandbox.backends.container.memory_events import MemoryEvents
 
 
 def _ended(told: list[bool], group: Cgroup | None = None) -> tuple[DockerSandbox, Any]:
@@ -22,6 +23,7 @@ def _ended(told: list[bool], group: Cgroup | None = None) -> tuple[DockerSandbox
         side_effect=lambda _: {"State": {"OOMKilled": next(rest, told[-1])}},
     )
     sandbox._hurried, sandbox._id, sandbox._group = client, "c", group
+    sandbox._memory = MemoryEvents(None)
     return sandbox, client.api.inspect_container
 
 
