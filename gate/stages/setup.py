@@ -6,7 +6,6 @@ Everything that decides where an installation may go comes from rules/egress.tom
 
 from __future__ import annotations
 
-import functools
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -139,7 +138,6 @@ def _install(
     means = _means(wanted)
     traces.mkdir(mode=0o700, exist_ok=True)
     context = InstallContext(backend=backend, spec=spec, means=means, store=LayerStore(), traces=traces)
-    near = frozenset(f.path for f in opened.change.files)
     if wanted.setup == "auto" or wanted.fast:
         return automatic.set_up_automatically(
             context,
@@ -153,7 +151,7 @@ def _install(
                 room=wanted.setup_cache_mb << 20,
                 imported=imported,
                 files=wanted.setup_files,
-                undeclared=functools.partial(imported_modules, near=near),
+                undeclared=imported_modules,
             ),
         )
     return set_up(context, opened.change, opened.base, opened.head, order=_order(wanted, wanted.setup))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import os
 import socket
@@ -100,7 +99,7 @@ class Room:
             traces=self.folder,
         )
         trees = DictTree(base | common), DictTree((base if head is None else head) | common)
-        request = SetUpRequest(undeclared=functools.partial(imported_modules, near=()))
+        request = SetUpRequest(undeclared=imported_modules)
         return set_up_automatically(context, CHANGE, *trees, request=request)
 
     def run(self, done: SetUp, code: str) -> RunRecord:

@@ -212,7 +212,13 @@ _PUT_OFF_SHARE = 0.6
 
 
 def _with_page(item: Job, job: Job, until: float, first: Result) -> Result:
-    """The item once more with a browser's names, where it or a call of it ended for want of one."""
+    """The item once more as a bundler would load it, and once more with a browser's names, where it or a call
+    of it ended for want of that.
+    """
+    if pages.wants_bundler(first) and not item.get("bundled") and time.monotonic() < until:
+        item = {**item, "bundled": True}
+        first, was = _run_to_the_end(item, job, until), first
+        _variables(first, was)
     ended = pages.wants_page(first)
     calls = [call for call in first.get("calls", ()) if call[1:] == ["ReferenceError"]]
     if not (ended or calls) or item.get("page") or time.monotonic() >= until:

@@ -1,8 +1,8 @@
 """New passwords at little cost while tests run: hashing one is slow on purpose, and suites make hundreds.
 
-It is what test settings usually do (``PASSWORD_HASHERS``, ``BCRYPT_LOG_ROUNDS``). Only what a library takes
-where nobody names a cost is lowered: a cost that the project names stays, and so does that of a password that
-is stored with its cost, so whatever was right before is right.
+It is what test settings usually do (``PASSWORD_HASHERS``, ``BCRYPT_LOG_ROUNDS``). A password that was stored
+before is verified at the cost that it is stored with, so whatever was right before is right. Of Werkzeug,
+bcrypt and passlib only what they take where nobody names a cost is lowered.
 """
 
 from __future__ import annotations
@@ -14,16 +14,9 @@ from typing import Any
 _ROUNDS = 1000
 """Of PBKDF2."""
 _MEMORY = 1024
-"""Scrypt's cost, and kibibytes for Argon2."""
+"""Scrypt's cost."""
 _LOG_ROUNDS = 4
 """Of bcrypt: it takes no fewer."""
-_DJANGO = {
-    "PBKDF2PasswordHasher": {"iterations": _ROUNDS},
-    "PBKDF2SHA1PasswordHasher": {"iterations": _ROUNDS},
-    "ScryptPasswordHasher": {"work_factor": _MEMORY},
-    "BCryptSHA256PasswordHasher": {"rounds": _LOG_ROUNDS},
-    "Argon2PasswordHasher": {"time_cost": 1, "memory_cost": _MEMORY, "parallelism": 1},
-}
 
 
 def lower() -> None:
@@ -37,11 +30,26 @@ def lower() -> None:
 
 
 def _django(module: Any) -> None:
-    for name, costs in _DJANGO.items():
-        hasher = getattr(module, name, None)
-        for attribute, value in costs.items():
-            if hasher is not None and getattr(hasher, attribute) > value:
-                setattr(hasher, attribute, value)
+    """What is stored says the usual cost, so that nothing is hashed anew at a log-in; what was stored before
+    the tests began is verified at the cost that it says.
+    """
+    plain, verify = module.pbkdf2, module.PBKDF2PasswordHasher.verify
+
+    @functools.wraps(plain)
+    def cheap(password: Any, salt: Any, iterations: int, *args: Any, **named: Any) -> Any:
+        return plain(password, salt, min(iterations, _ROUNDS), *args, **named)
+
+    @functools.wraps(verify)
+    def verify_both(self: Any, password: Any, encoded: Any) -> Any:
+        if verify(self, password, encoded):
+            return True
+        module.pbkdf2 = plain
+        try:
+            return verify(self, password, encoded)
+        finally:
+            module.pbkdf2 = cheap
+
+    module.pbkdf2, module.PBKDF2PasswordHasher.verify = cheap, verify_both
 
 
 def _werkzeug(module: Any) -> None:
@@ -61,12 +69,6 @@ def _bcrypt(module: Any) -> None:
     module.gensalt = gensalt
 
 
-def _argon2(module: Any) -> None:
-    make = module.PasswordHasher.__init__
-    _, _, _, *others = make.__defaults__  # time, memory, lanes
-    make.__defaults__ = (1, _MEMORY, 1, *others)
-
-
 def _passlib(module: Any) -> None:
     module.bcrypt.default_rounds = _LOG_ROUNDS
 
@@ -75,7 +77,6 @@ _LIBRARIES = {
     "django.contrib.auth.hashers": _django,
     "werkzeug.security": _werkzeug,
     "bcrypt": _bcrypt,
-    "argon2": _argon2,
     "passlib.handlers.bcrypt": _passlib,
 }
 """What is still to be done, by the module that it is done to."""

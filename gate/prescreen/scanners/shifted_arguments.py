@@ -74,12 +74,12 @@ def _is_read(path: str) -> bool:
 
 def _moved(old: Sequence[Function], new: Sequence[Function]) -> Iterator[tuple[Function, int, str]]:
     """Functions of head with a place whose parameter of base stands further behind now. Of a name that stands
-    for two (of the class and of its objects, a property's), nobody knows which a call means.
+    for two at base (of the class and of its objects, a property's), nobody knows which a call means.
     """
-    before = {one.name: one.parameters for one in old}
-    times = [Counter(one.name for one in side) for side in (old, new)]
-    for one in new:
-        was = before.get(one.name) if all(count[one.name] == 1 for count in times) else None
+    times = Counter(one.name for one in old)
+    before = {one.name: one.parameters for one in old if times[one.name] == 1}
+    for one in {one.name: one for one in new}.values():
+        was = before.get(one.name)
         if was is None or was == one.parameters:
             continue
         at = next(

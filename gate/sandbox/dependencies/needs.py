@@ -21,7 +21,7 @@ from gate.sandbox.dependencies.layer_store import LayerStore
 from gate.sandbox.tree_archive import TREE
 from gate.supply.python import installed, requirements_files
 from gate.supply.python.interpreter import environment
-from gate.supply.python.project import Files, Project, folders_of, read
+from gate.supply.python.project import Files, Project, folders_of, is_project, read
 from gate.supply.python.requirements import (
     MOST_BYTES,
     Requirements,
@@ -97,12 +97,15 @@ def read_needs(
     """The needs of the projects of these changed files. ``python``: the interpreter's version. ``imported``:
     modules that those files import, which may stand in a group that is neither for running nor for tests.
     ``named``: requirements files that the settings name, which count as well. ``undeclared``: modules that
-    a tree imports, asked for where no manifest says anything.
+    a tree imports, asked for where no manifest anywhere in it says anything.
     """
     files = Files(tree)
     folders = folders_of(paths, files)
     if not folders and not named:
-        return _inferred(tree, store, undeclared) if undeclared is not None and paths else Needs()
+        told = any(is_project(names) for names in files.folders.values())
+        if told or undeclared is None or not any(path.endswith(".py") for path in paths):
+            return Needs()
+        return _inferred(tree, store, undeclared)
     blobs = "\n".join(f"{path} {blob}" for path, blob in sorted(files.blobs.items()))
     key = layers.name_of("\n".join((_VERSION, python, *folders, "", blobs)))
     projects = _recalled(store.recall(key))

@@ -6,6 +6,7 @@ import Module from "node:module";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import vm from "node:vm";
 import { compiled, split } from "./compilers.mjs";
 import { component, COMPONENT } from "./components.mjs";
 
@@ -186,7 +187,7 @@ function resolve(name, context, next) {
     }
     if (!found || found === parent) throw error;
     // require() takes paths, import() takes addresses.
-    return named(parent, context, next(context.conditions?.includes("require") ? found : pathToFileURL(found).href, context));
+    return named(parent, context, next(context.conditions?.includes("require") ? found : pathToFileURL(found).href, context), true);
   }
 }
 
@@ -213,6 +214,8 @@ function missingModule(url) {
 const NAMED = "?gate-names";
 /** Files of packages whose exports were replaced (packages.mjs): an import has to see that, too. */
 const WRAPPED = Symbol.for("gate.wrapped");
+/** Set by the runner where Node alone could not link a script: nothing but its text says that it is a module. */
+const BUNDLED = Symbol.for("gate.bundled");
 /** Compilers put a comment and what follows it on one line. */
 const ES = /^\s*(?:\/\*(?:[^*]|\*(?!\/))*\*\/\s*)*(?:import\b(?!\s*\()|export\b)/m;
 
@@ -230,12 +233,11 @@ function isModule(file) {
 }
 
 /** Is it a package's CommonJS, whose names Node cannot always tell from its text, imported by what Node cannot read? */
-function wantsNames(parent, context, { url, format }) {
+function wantsNames(parent, context, { url, format }, foundByUs) {
   if (!context.conditions?.includes("import")) return false;
   if (globalThis[WRAPPED]?.has(asFile(url))) return true;
-  // A script of which nothing says that it is a module is one by its text alone: a bundler's.
-  const bundled = TYPED.test(parent) || MARKUP.test(parent) || COMPONENT.test(parent);
-  if (!bundled && !(/\.js$/.test(parent) && !isModule(parent))) return false;
+  const bundled = TYPED.test(parent) || MARKUP.test(parent) || COMPONENT.test(parent) || holdsMarkup(parent);
+  if (!bundled && !((foundByUs || globalThis[BUNDLED]) && /\.js$/.test(parent) && !isModule(parent))) return false;
   const file = asFile(url);
   const asNode = /^node(?:16|next)$/i.test(settings(parent).module ?? "") && isModule(parent);
   if (!file || !MODULES.test(file) || asNode) return false;
@@ -243,8 +245,9 @@ function wantsNames(parent, context, { url, format }) {
   return /\.c?js$/.test(file) && !ES.test(text(file));
 }
 
-const named = (parent, context, found) =>
-  inTree(parent) && wantsNames(parent, context, found) ? { ...found, url: found.url + NAMED, format: "module" } : found;
+/** `foundByUs`: Node alone finds nothing there, so that it is a bundler's import. */
+const named = (parent, context, found, foundByUs = false) =>
+  inTree(parent) && wantsNames(parent, context, found, foundByUs) ? { ...found, url: found.url + NAMED, format: "module" } : found;
 
 /** A module that has every name of a CommonJS one, and its default as compilers understand it. */
 function withNames(file) {
@@ -285,9 +288,6 @@ export function make(file, source) {
   return made;
 }
 
-/** Is what runs something else than the file's own text? */
-export const isMade = (file) => TYPED.test(file) || MARKUP.test(file) || COMPONENT.test(file) || holdsMarkup(file);
-
 const plain = (file) => text(file).replace(/^\uFEFF/, "");
 /** The same, or nothing: what Node can read as it is needs no compiler. */
 function attempted(file) {
@@ -299,8 +299,31 @@ function attempted(file) {
 }
 
 const IN_SCRIPT = /(?:\breturn|=>|[(=?:,]|&&|\|\|)\s*\(?\s*<(?:[A-Za-z][\w.]*(?:\s+[\w-]+\s*=|\s*\/?>|\s*\{)|>)/;
-/** Does a plain script hold JSX, as those that a bundler reads may? What it is not, its compiler leaves as it is. */
-const holdsMarkup = (file) => /\.js$/.test(file) && inTree(file) && !isModule(file) && IN_SCRIPT.test(text(file));
+const markup = new Map();
+/** Does a plain script hold JSX, as those that a bundler reads may, so that the engine cannot read it as it is? Only
+ * where a compiler is there that can. */
+function holdsMarkup(file) {
+  if (!/\.js$/.test(file) || !inTree(file) || isModule(file)) return false;
+  if (!markup.has(file)) {
+    const source = isFile(file) ? plain(file) : "";
+    markup.set(file, IN_SCRIPT.test(source) && !isPlain(source) && attempted(file) !== undefined);
+  }
+  return markup.get(file);
+}
+
+/** Can the engine read it? Types are no JavaScript, but where they are taken for some, no JSX is. */
+function isPlain(source) {
+  try {
+    if (ES.test(source)) strip(source, { mode: "strip" });
+    else new vm.Script(Module.wrap(source.replace(/^#!.*/, "")));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Is what runs something else than the file's own text? */
+export const isMade = (file) => TYPED.test(file) || MARKUP.test(file) || COMPONENT.test(file) || holdsMarkup(file);
 
 /** A copy without its types; it holds no markup (gate/languages/forcing). */
 function bare(file, source) {

@@ -42,12 +42,11 @@ export async function keyed(routes, tools, bounded, late) {
     const found = await madeWith(route, tools, bounded, late);
     if (found.length && (await opens(found[0]))) return found;
   }
-  const found = [];
   for (const credential of seeds()) {
-    const user = { ...tools.users[found.length % 2], credential, signed: true };
-    if (found.length < 2 && (await opens(user))) found.push(user);
+    const user = { ...tools.users[0], credential, signed: true };
+    if (await opens(user)) return [user]; // one alone: whether another key is somebody else's, a table does not say
   }
-  return found;
+  return [];
 }
 
 /** Two users by a route whose answer holds a key. */

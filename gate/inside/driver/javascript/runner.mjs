@@ -422,6 +422,7 @@ async function main() {
       await attacks.prepare(job.path, tools, job.attack.classes);
     }
     if (job.attack || job.call) await listenToRoutes(job.path, attacks && tools);
+    if (job.bundled) globalThis[Symbol.for("gate.bundled")] = true; // hooks.mjs
     if (job.page) (await import("./page.mjs")).layPage(ghost);
     if (!attacks) draw = await drawer(job.path); // a page before what asks whether there is one
     if (guards) {

@@ -101,6 +101,7 @@ def _job(item: dict[str, Any], context: Any) -> dict[str, Any]:
         "call": bool(item.get("call")),
         "start": context.start,
         "page": bool(item.get("page")),
+        "bundled": bool(item.get("bundled")),
         "lines": _watched(context.job.get("lines") or {}, path),
         "own": path,
         "watch": not path or bool(context.job.get("lines")),

@@ -43,8 +43,10 @@ const slow = new Map();
 /** What makes that pattern slow; looked for once. */
 function slowOf(pattern, late) {
   const key = String(pattern);
-  if (!slow.has(key)) slow.set(key, slowText(pattern, late));
-  return slow.get(key);
+  if (slow.has(key)) return slow.get(key);
+  const found = slowText(pattern, late);
+  if (found || !late()) slow.set(key, found); // else it was cut short
+  return found;
 }
 
 /** The same for a text that a function of the tree is given: whether one of the tree's patterns is met by it. */

@@ -60,10 +60,12 @@ class MemoryEvents:
             left = until - time.monotonic()
             if self._group.exists or left <= 0:
                 return False
-            select.select([self._fd], [], [], left)
+            ready = select.poll()
+            ready.register(self._fd, select.POLLIN)
+            ready.poll(left * 1000)
 
     def _hear(self) -> None:
-        with contextlib.suppress(BlockingIOError):
+        with contextlib.suppress(OSError):  # nothing yet; or closed meanwhile, by whoever removes the sandbox
             self._count += os.eventfd_read(self._fd)
 
     def close(self) -> None:

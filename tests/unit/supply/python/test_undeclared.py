@@ -47,4 +47,4 @@ def test_a_tree_imports_what_is_not_its_own() -> None:
             "notes.txt": "import numpy\n",
         }
     )
-    assert imported_modules(tree, ()) == {"flask", "sqlalchemy", "json"}
+    assert imported_modules(tree) == {"flask", "sqlalchemy", "json"}

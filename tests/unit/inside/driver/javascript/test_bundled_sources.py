@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.npm_packages import npm_packages
-from tests.unit.inside.driver.harness import lay_tree
+from tests.unit.inside.driver.harness import drive, lay_tree
+from tests.unit.inside.driver.javascript.job import node as wheel_node
+from tests.unit.inside.driver.javascript.job import run
 from tests.unit.inside.driver.javascript.test_hooks import node
 
 COMPILERS = {
@@ -68,6 +70,39 @@ def test_a_script_of_a_package_that_says_module_is_read_as_node_does(tmp_path: P
     }
     done = node(lay_tree(tmp_path / "t", files), "index.js")
     assert "does not provide an export named 'extend'" in done.stderr or "Named export" in done.stderr
+
+
+HOLDS = "const page = (n) => `<p>Name: <b>${n}</b></p>`;\nexports.page = page;\n"
+LOOSE = "const all = { extend: () => 1 };\nfor (const n in all) exports[n] = all[n];\n"
+
+
+def test_html_in_a_text_is_no_markup(tmp_path: Path) -> None:
+    done = run(tmp_path, {"package.json": "{}", "app.js": HOLDS}, "app.js")
+    assert (done.lines, done.report["code"]) == ({1, 2}, {"app.js": [1, 2]}), done.report
+
+
+def test_an_import_that_node_can_do_is_node_s(tmp_path: Path) -> None:
+    files = {
+        "package.json": "{}",
+        "index.js": 'import("pkg").then((m) => console.log(typeof m.default, m.named, m.default.named));',
+        "node_modules/pkg/index.js": (
+            "exports.__esModule = true;\nexports.default = () => 1;\nexports.named = 1;"
+        ),
+    }
+    done = node(lay_tree(tmp_path / "t", files), "index.js")
+    assert done.stdout == "object 1 1\n", done.stderr
+
+
+def test_what_node_cannot_link_is_tried_as_a_bundler_links_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.unit.inside.driver.harness.PATH", str(wheel_node().parent))
+    text = 'import { extend } from "loose";\nexport const made = () => extend();\n'
+    files = {"package.json": "{}", "node_modules/loose/index.js": LOOSE, "index.js": text}
+    tree = lay_tree(tmp_path / "t", files)
+    driven = drive(tree, {"items": [{"do": "javascript", "path": "index.js", "call": True}], "nap": 0.05})
+    assert driven.item["outcome"] == "completed", driven
+    assert driven.calls["made"] == "returned"
 
 
 def test_a_comparison_is_no_markup(tmp_path: Path) -> None:
