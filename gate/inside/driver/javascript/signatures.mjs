@@ -22,7 +22,7 @@ const wrongOf = (text) => [swapped(text), text.replace(/\w/g, "0"), text.replace
 const same = (a, b, by = "key") => Boolean(a?.in && b?.in && a[by] === b[by]);
 
 /** An answer that was let in says what was done, too: "ignored" is not "done", and a page to log in is not one's own. */
-function keysOf({ status, headers, body }) {
+export function keysOf({ status, headers, body }) {
   const first = `${status} ${String(headers?.location ?? "").replace(/\d+/g, "0")}`;
   const said = String(body ?? "").slice(0, 4000);
   const key = `${first} ${said.replace(/[0-9a-f]{8,}(?:-[0-9a-f]{4,})*/gi, "h").replace(/\d+/g, "0")}`;
@@ -32,7 +32,7 @@ function keysOf({ status, headers, body }) {
 
 /** The signature that is let in, as {right, text, form, empty, wrong}; undefined where none is. `send(value)` gives an
  * outcome. */
-async function rightOne(send, late, cut) {
+export async function rightOne(send, late, cut) {
   computed.length = 0;
   await send(GUESS);
   const made = computed.slice(0, COMPUTED);
