@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import select
 import selectors
 import signal
 import subprocess
@@ -107,6 +108,13 @@ def run(
     )
 
 
+class HasFileno(Protocol):
+    """A socket, a pipe, a file."""
+
+    def fileno(self) -> int:
+        """Its descriptor."""
+
+
 class Child(Protocol):
     """What `exchange` needs of a process: subprocess.Popen is one."""
 
@@ -181,6 +189,15 @@ def exchange(child: Child, stdin: bytes, until: float, cap: int) -> tuple[bytes,
     except subprocess.TimeoutExpired:
         return bytes(out), bytes(err), True, cut
     return bytes(out), bytes(err), False, cut
+
+
+def readable(of: int | HasFileno, seconds: float) -> bool:
+    """True as soon as there is something to read, or its end; False after that time. Unlike select(2) it
+    takes descriptors beyond 1,023, which a server or a long list of sandboxes comes to.
+    """
+    waiting = select.poll()
+    waiting.register(of, select.POLLIN)
+    return bool(waiting.poll(max(0.0, seconds) * 1000))
 
 
 def _feed(descriptor: int, todo: memoryview) -> memoryview:

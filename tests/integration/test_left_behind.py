@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from gate.model.change import Side
 from gate.model.finding import Finding
 from gate.model.run import Probe, RunRecord, SandboxSpec
 from gate.signals.interface import SignalContext
@@ -13,9 +14,9 @@ from gate.signals.run import signals
 from gate.tracing.diff import compare
 from tests.contract.capabilities import backend_named, capability
 from tests.contract.trees import DictTree
-from tests.integration.test_blind_overwrite import SIDES
 from tests.unit.signals.context import changed, context
 
+SIDES: tuple[Side, ...] = ("base", "head")
 BACKEND_NAMES = (
     "bubblewrap",
     *(pytest.param(name, marks=pytest.mark.engine) for name in ("docker", "gvisor")),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import resource
 import sys
 import time
 
@@ -74,3 +77,23 @@ def test_limits_are_those_that_were_asked_for_and_never_more_than_ours() -> None
     limits = {resource.RLIMIT_AS: 1 << 30, resource.RLIMIT_CORE: 0}
     done = process.run([sys.executable, "-c", code], deadline=20, limits=limits)
     assert done.stdout.split() == [b"1073741824", b"(0,", b"0)"]
+
+
+def test_descriptors_beyond_a_thousand_are_waited_for() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2048:
+        pytest.skip("no process may have so many descriptors here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2048), hard))
+    out, into = os.pipe()
+    high = fcntl.fcntl(out, fcntl.F_DUPFD_CLOEXEC, 1500)
+    try:
+        assert not process.readable(high, 0.01)
+        os.write(into, b"x")
+        assert process.readable(high, 5.0)
+        os.close(into)
+        os.read(high, 1)
+        assert process.readable(high, 5.0)  # its end
+    finally:
+        os.close(out)
+        os.close(high)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

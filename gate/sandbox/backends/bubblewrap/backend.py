@@ -11,7 +11,6 @@ import importlib
 import itertools
 import json
 import os
-import select
 import shutil
 import signal
 import socket
@@ -30,6 +29,7 @@ from gate import process as proc
 from gate.errors import InconclusiveError
 from gate.model.change import Side, Tree
 from gate.model.run import Capability, Probe, SandboxSpec
+from gate.process import readable
 from gate.sandbox import reaper, usage
 from gate.sandbox.backends.bubblewrap import cgroup, strace, supervisors
 from gate.sandbox.backends.bubblewrap.options import Layout, arguments, contents, layouts
@@ -426,7 +426,7 @@ def _child_pid(info: int) -> int:
     """The inner process's pid from bwrap's --info-fd; 0 when bwrap ended or hangs without telling."""
     text = b""
     until = time.monotonic() + _SETUP_SECONDS
-    while (left := until - time.monotonic()) > 0 and select.select([info], [], [], left)[0]:
+    while (left := until - time.monotonic()) > 0 and readable(info, left):
         part = os.read(info, 4096)
         text += part
         with contextlib.suppress(ValueError):

@@ -7,7 +7,6 @@ descriptor of strace's reaches the code, and the code's pid namespace does not s
 from __future__ import annotations
 
 import os
-import select
 import shutil
 import time
 from functools import cache
@@ -62,7 +61,7 @@ def announced(fd: int) -> int:
     until = time.monotonic() + _SECONDS
     while not said.endswith(b"\n"):
         left = until - time.monotonic()
-        part = os.read(fd, 1) if left > 0 and select.select([fd], [], [], left)[0] else b""
+        part = os.read(fd, 1) if left > 0 and process.readable(fd, left) else b""
         if not part:
             raise InconclusiveError("strace started nothing", advice=INSTALL_HINT)
         said += part

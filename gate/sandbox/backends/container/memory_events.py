@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import time
 from typing import Final
 
+from gate.process import readable
 from gate.sandbox.backends.bubblewrap.cgroup import Cgroup
 
 _REMOVED_SECONDS: Final = 0.5
@@ -60,9 +60,7 @@ class MemoryEvents:
             left = until - time.monotonic()
             if self._group.exists or left <= 0:
                 return False
-            ready = select.poll()
-            ready.register(self._fd, select.POLLIN)
-            ready.poll(left * 1000)
+            readable(self._fd, left)
 
     def _hear(self) -> None:
         with contextlib.suppress(OSError):  # nothing yet; or closed meanwhile, by whoever removes the sandbox

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import shutil
 import socket
 import struct
@@ -20,6 +19,7 @@ from typing import Any, Final
 
 from gate import process
 from gate.errors import InconclusiveError
+from gate.process import readable
 from gate.sandbox import reaper
 from gate.sandbox.backends.microvm import command
 from gate.sandbox.backends.microvm.command import PORTS, Shape
@@ -158,7 +158,7 @@ class Machine:
         said = self.ends["said"]
         while what not in self._told:
             left = until - time.monotonic()
-            if left <= 0 or not select.select([said], [], [], left)[0]:
+            if left <= 0 or not readable(said, left):
                 return False
             data = b""
             with contextlib.suppress(OSError):

@@ -17,7 +17,6 @@ import fcntl
 import hashlib
 import json
 import os
-import select
 import socket
 import threading
 import time
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gate.errors import InconclusiveError
+from gate.process import readable
 from gate.sandbox.backends.microvm import command as microvm_machine
 from gate.sandbox.backends.microvm.command import Shape
 from gate.sandbox.backends.microvm.image import INSTALL_HINT, Bootable, cache
@@ -160,7 +160,7 @@ class _Monitor:
                     raise OSError(f"QEMU: {said['error'].get('desc', '')}")
                 if "return" in said:
                     return said["return"]
-            if not select.select([self._line], [], [], max(0.0, until - time.monotonic()))[0]:
+            if not readable(self._line, until - time.monotonic()):
                 raise OSError("QEMU's monitor does not answer")
             got = self._line.recv(1 << 16)
             if not got:
