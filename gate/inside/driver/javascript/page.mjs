@@ -6,6 +6,11 @@ const CLASSES = [
   "Node", "Element", "HTMLElement", "HTMLInputElement", "HTMLFormElement", "HTMLButtonElement", "HTMLAnchorElement", "SVGElement",
   "ShadowRoot", "DocumentFragment", "Text", "Image", "Audio", "DOMParser", "XMLSerializer", "FileReader", "KeyboardEvent",
   "MouseEvent", "PointerEvent", "InputEvent", "MutationObserver", "IntersectionObserver", "ResizeObserver", "Worker", "XMLHttpRequest",
+  "Document", "Window", "NodeList", "HTMLCollection", "HTMLSelectElement", "HTMLTextAreaElement", "HTMLImageElement", "HTMLDivElement",
+  "HTMLSpanElement", "HTMLTemplateElement", "HTMLScriptElement", "HTMLIFrameElement", "HTMLCanvasElement", "HTMLVideoElement",
+  "HTMLAudioElement", "HTMLMediaElement", "HTMLDialogElement", "HTMLTableElement", "HTMLLabelElement", "HTMLOptionElement",
+  "FocusEvent", "UIEvent", "WheelEvent", "TouchEvent", "DragEvent", "ClipboardEvent", "StorageEvent", "PopStateEvent", "HashChangeEvent",
+  "CSSStyleSheet", "DOMRect", "DOMParser", "Range", "Selection", "EventSource", "NodeFilter", "Notification", "SpeechSynthesisUtterance",
 ];
 const FUNCTIONS = [
   "addEventListener", "removeEventListener", "dispatchEvent", "alert", "print", "scrollTo", "scrollBy", "focus", "open", "close",

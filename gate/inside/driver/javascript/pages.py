@@ -14,9 +14,30 @@ _NAMES = frozenset(
         *("localStorage", "sessionStorage", "alert", "addEventListener", "matchMedia", "getComputedStyle"),
         *("requestAnimationFrame", "HTMLElement", "Element", "Node", "Image", "DOMParser", "Worker"),
         *("MutationObserver", "IntersectionObserver", "ResizeObserver", "XMLHttpRequest", "FileReader"),
+        *(
+            "Document",
+            "Window",
+            "NodeList",
+            "NodeFilter",
+            "Range",
+            "Selection",
+            "EventSource",
+            "Audio",
+            "Option",
+        ),
+        *(
+            "Notification",
+            "DOMRect",
+            "CSS",
+            "CSSStyleSheet",
+            "HTMLCollection",
+            "DocumentFragment",
+            "ShadowRoot",
+        ),
     }
 )
 """What a ReferenceError says is not defined."""
+_INTERFACE = re.compile(r"(?:HTML|SVG)[A-Z]\w*Element\Z|[A-Z]\w*Event\Z")
 _WORDS = frozenset(("DOM", "browser", "window", "document"))
 _WANTING = frozenset(("need", "needs", "require", "requires", "required", "only", "available", "undefined"))
 """What a library's own words say of it (``Browser history needs a DOM``)."""
@@ -28,7 +49,7 @@ def wants_page(result: Mapping[str, object]) -> bool:
     if result.get("outcome") != "exception":
         return False
     if result.get("exception") == "ReferenceError":
-        return not words.isdisjoint(_NAMES)
+        return not words.isdisjoint(_NAMES) or any(_INTERFACE.match(word) for word in words)
     return not words.isdisjoint(_WORDS) and not words.isdisjoint(_WANTING)
 
 
