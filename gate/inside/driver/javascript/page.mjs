@@ -10,7 +10,7 @@ const CLASSES = [
   "HTMLSpanElement", "HTMLTemplateElement", "HTMLScriptElement", "HTMLIFrameElement", "HTMLCanvasElement", "HTMLVideoElement",
   "HTMLAudioElement", "HTMLMediaElement", "HTMLDialogElement", "HTMLTableElement", "HTMLLabelElement", "HTMLOptionElement",
   "FocusEvent", "UIEvent", "WheelEvent", "TouchEvent", "DragEvent", "ClipboardEvent", "StorageEvent", "PopStateEvent", "HashChangeEvent",
-  "CSSStyleSheet", "DOMRect", "DOMParser", "Range", "Selection", "EventSource", "NodeFilter", "Notification", "SpeechSynthesisUtterance",
+  "CSSStyleSheet", "DOMRect", "Range", "Selection", "EventSource", "NodeFilter", "Notification", "SpeechSynthesisUtterance",
 ];
 const FUNCTIONS = [
   "addEventListener", "removeEventListener", "dispatchEvent", "alert", "print", "scrollTo", "scrollBy", "focus", "open", "close",
