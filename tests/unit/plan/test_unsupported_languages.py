@@ -12,7 +12,7 @@ CODE = {
     "build.gradle": ("task x {}\n", "gradle"),
     "Jenkinsfile": ("pipeline {}\n", "groovy"),
     "web/index.html": ("<script>fetch(1)</script>\n", "html"),
-    "web/App.vue": ("<script>\nfetch(1)\n</script>\n", "html"),
+    "web/app.html": ("<script>\nfetch(1)\n</script>\n", "html"),
     "web/a.svg": ("<svg onload='fetch(1)'/>\n", "html"),
     "x.nix": ("{ }\n", "nix"),
     "infra/x.service": ("[Service]\nExecStart=/bin/sh\n", "systemd"),
