@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -47,6 +47,22 @@ def proven(attacks: Attacks) -> set[tuple[str, str]]:
 def was_attacked(attacks: Attacks) -> bool:
     """Was every target asked, and to the end?"""
     return bool(attacks.tried) and all(what.endswith("attempts") for _, what in attacks.tried)
+
+
+def prove(folder: Path, case: Mapping[str, Any], *, may_be_told_by_text: bool = False) -> None:
+    """The hole of a pair is proven, and its twin is attacked and is not. ``may_be_told_by_text``: of a twin
+    whose text says already that nothing is to be attacked.
+    """
+    common = any("require(" in text for text in case["base"].values())
+    module = {"name": "shop", "private": True, "type": "commonjs" if common else "module"}
+    base = {"package.json": json.dumps(module), **case["base"]}
+    for kind in ("hole", "twin"):
+        place = folder / kind
+        place.mkdir()
+        attacks = attacked(place, base, case[kind], *case["packages"].split())
+        told = {weakness for weakness, _ in proven(attacks)}
+        assert told == ({case["weakness"]} if kind == "hole" else set())
+        assert was_attacked(attacks) or (kind == "twin" and may_be_told_by_text)
 
 
 def _laid(modules: Path) -> dict[str, str]:

@@ -17,7 +17,7 @@ const IDLE = /^(?:length|size|constructor|prototype|name)$/;
 
 /** Functions, classes and their methods, as {name, act, places}: `act(texts)` calls with texts in some places. */
 function callables(space, { calls, source }) {
-  const found = calls.collect(space).map(([name, target, owner]) => [name, target, owner]);
+  const found = [...calls.collect(space)];
   for (const [name, target] of [...found]) {
     if (!isClass(target, source)) continue;
     for (const key of Object.getOwnPropertyNames(target)) {

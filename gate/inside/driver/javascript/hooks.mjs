@@ -389,10 +389,8 @@ function source(url, context, next) {
   if (copy) {
     return { format: copy.module ? "module" : "commonjs", source: bare(file, copy.text), shortCircuit: true };
   }
-  const source = (TYPED.test(file) || MARKUP.test(file) || COMPONENT.test(file)) && !file.endsWith(".d.ts");
-  if (source || holdsMarkup(file)) {
-    const made = source ? make(file, plain(file)) : attempted(file);
-    if (!made) return next(url, context);
+  if (isMade(file) && !file.endsWith(".d.ts")) {
+    const made = make(file, plain(file));
     const common = file.endsWith(".cts") || (!file.endsWith(".mts") && !ESM.test(made.text));
     const done = common ? made.text : withCommon(file, withSettings(file, made.text));
     return { format: common ? "commonjs" : "module", source: done, shortCircuit: true };

@@ -1,6 +1,7 @@
 // Draws React components that a module exports, with the project's own React: in its own jsdom or happy-dom where it
 // has one, with effects, clicks and input; else to text. Trusted, no packages of ours.
 import { componentDrawer, isComponent } from "./component_views.mjs";
+import { COMPONENT } from "./components.mjs";
 import { packagesOf, resolved } from "./packages.mjs";
 
 const CALLED = /^[A-Z]/;
@@ -19,7 +20,7 @@ export function isView(value, file) {
 
 /** What draws components of this file; undefined where the project has no library that does. */
 export async function drawer(file) {
-  if (!/\.(?:[jt]sx|vue|svelte)$/.test(file) || globalThis.Deno) return undefined;
+  if (!(/\.[jt]sx$/.test(file) || COMPONENT.test(file)) || globalThis.Deno) return undefined;
   const { beside, hooked } = await import("./hooks.mjs");
   const found = async (name) => {
     try {
@@ -30,7 +31,7 @@ export async function drawer(file) {
     }
   };
   if (!hooked) return undefined;
-  if (/\.(?:vue|svelte)$/.test(file)) return componentDrawer(file, found, await window(found), poke);
+  if (COMPONENT.test(file)) return componentDrawer(file, found, await window(found), poke);
   if (!resolved(file, "react")) return undefined;
   const page = await window(found);
   const held = page ? undefined : hold(packagesOf(file)); // before an import takes its copy
