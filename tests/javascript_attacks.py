@@ -22,9 +22,11 @@ MODULE: Final = {"package.json": json.dumps({"name": "shop", "type": "module", "
 
 
 def attacked(
-    folder: Path, base: Mapping[str, str], head: Mapping[str, str], *packages: str, seconds: float = 60
+    folder: Path, base: Mapping[str, str], head: Mapping[str, str], *packages: str, seconds: float = 240
 ) -> Attacks:
-    """What the stage finds of that change; skips where there is no sandbox."""
+    """What the stage finds of that change; skips where there is no sandbox. ``seconds``: not those of a user,
+    others run beside it.
+    """
     found = capability("bubblewrap")
     if not found.available:
         pytest.skip(found.reason)
