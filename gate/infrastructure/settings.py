@@ -45,6 +45,10 @@ _NOTHING_IS_WEAK: Final = regex(
 _MORE_IS_WEAK: Final = regex(
     r"rate-?limit\w*$|(?:limit|max)-(?:rps|rpm|requests|attempts|logins)$|max-(?:login|auth)-?\w*(?:attempts|tries|failures)$"
 )
+_PACKAGES: Final = regex(
+    r"(?:^|-)(?:dependencies|requirements|resolutions|overrides|require(?:-dev)?|packages|catalogs?)$"
+)
+"""Tables whose keys are names of packages, whatever these sound like."""
 _NAMES: Final = ("name", "id", "username", "user", "kid", "login", "client_id", "clientId", "key")
 _NOBODY: Final = frozenset(("null", "true", "false", "none", "yes", "no", "~"))
 _DEEPEST: Final = 60
@@ -55,6 +59,8 @@ _FIELDS: Final = 50
 def setting_widths(data: object, line_of: Line, *, prefix: str = "") -> Iterator[Width]:
     """Of every setting below ``data``; ``line_of`` answers with the line of a path."""
     for path, spelt, value in _walk(data, (), ()):
+        if isinstance(value, str) and any(_PACKAGES.search(words_of(name)) for name in spelt[-2:-1]):
+            continue
         subject = f"{prefix}{'.'.join(spelt)}"
         yield from named_width(spelt[-1], value, subject, line_of(path) or 1, inside=spelt[:-1])
 

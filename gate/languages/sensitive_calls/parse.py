@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 from typing import Any, Final
 
 from gate.dataclass import dataclass
+from gate.languages.commands.versions import without_versions
 from gate.languages.path_roles import is_unshipped
 from gate.languages.sensitive_calls import (
     embedded,
@@ -298,6 +299,11 @@ def _call(
     begin, end = parsed.statement(hit.start, hit.end)
     spaced = part.language.id == "shell"
     function, body = _surrounding(hit, parsed, spaced=spaced)
+    statement = bytes(parsed.lines[begin:end])
+    if spaced:  # another release of the same tool is the same command
+        statement = without_versions(statement.decode("utf-8", "surrogateescape")).encode(
+            "utf-8", "surrogateescape"
+        )
     return SensitiveCall(
         function=function,
         body=body,
@@ -309,7 +315,7 @@ def _call(
         end_column=max(hit.end - starts[last - 1], 0),
         way=hit.way,
         fed=hit.fed,
-        statement=_digest(bytes(parsed.lines[begin:end]), spaced, part.language.id in _LOOSE),
+        statement=_digest(statement, spaced, part.language.id in _LOOSE),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Final
 from gate.languages.commands.addresses import Origin, leads_to_nobody
 from gate.languages.commands.fetched import in_text
 from gate.languages.commands.reading import comment_marks
+from gate.languages.commands.versions import without_versions
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Severity
@@ -83,16 +84,21 @@ def commands(source: Source) -> Iterator[Finding]:
     if len(source.head) > _LONGEST:
         yield finding(META, _UNREADABLE, Location(path=source.path), shape="too long")
         return
-    old = set(_lines(source.base or b""))
+    old = {without_versions(line) for line in _lines(source.base or b"")}
     lines = _lines(source.head)
     told: set[int] = set()
     for first, last, message, evidence, severity in (*_fetched(source, lines), *_by_line(source.path, lines)):
-        if first in told or len(told) == _MOST or (lines[first - 1] in old and lines[last - 1] in old):
+        if first in told or len(told) == _MOST or _both_in(old, lines, first, last):
             continue
         told.add(first)
         place = Location(path=source.path, line=first, end_line=last)
         shape = lines[last - 1].strip()[:200]
         yield finding(META, message, place, shape=shape, evidence=evidence, severity=severity)
+
+
+def _both_in(old: set[str], lines: list[str], first: int, last: int) -> bool:
+    """Are the first and the last line at base, be it with other versions?"""
+    return all(without_versions(lines[number - 1]) in old for number in (first, last))
 
 
 def _lines(data: bytes) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Final
 from gate.languages.commands.addresses import Origin, leads_to_nobody, origin_of
 from gate.languages.commands.fetched import in_text
 from gate.languages.commands.reading import comment_marks
+from gate.languages.commands.versions import without_versions
 from gate.languages.commands.vocabulary import Fetched
 from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
@@ -176,7 +177,7 @@ def _hit(
         first=one.first,
         last=one.last,
         evidence={**evidence, "code": quoted[-1].strip()},
-        shape="\n".join(quoted)[:500],
+        shape=without_versions("\n".join(quoted), in_addresses=one.origin is Origin.VENDOR)[:500],
         severity=severity,
         confidence=confidence,
     )

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from gate.languages.commands.versions import same_but_versions
 from gate.regex import regex
 from gate.supply.workflows import values
 from gate.supply.workflows.keys import (
@@ -186,7 +187,7 @@ def compare_text(old: object, new: object, context: Context) -> None:
             continue
         one, two = before.get(path), after.get(path)
         if one != two:
-            bumped = one is not None and two is not None and values.same_but_versions(one, two)
+            bumped = one is not None and two is not None and same_but_versions(one, two)
             what = "Another version." if bumped else "What the pipeline runs changes."
             context.add("low" if bumped else "high", what, path, two or "(gone)")
 

@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from gate.dataclass import dataclass
+from gate.languages.commands.versions import added_lines
 from gate.supply.workflows import artifacts, values
 from gate.supply.workflows.ordinary_commands import are_ordinary
 from gate.supply.workflows.own_tasks import Tasks, expanded
@@ -150,7 +151,7 @@ def _uses(old: object, new: object, path: Path, context: Context) -> None:
 
 def _run(old: object, new: object, path: Path, context: Context) -> None:
     before, after = str(old or ""), str(new or "")
-    lines = values.added_lines(before, after)
+    lines = added_lines(before, after)
     if risk := values.command_risk(lines):
         return context.add(_unless_known(lines, context), f"A new command {risk}.", path, "\n".join(lines))
     if values.cannot_fail(lines) and values.checks_in([before, after]):

@@ -26,11 +26,6 @@ _WORDS: Final = regex(r"[\w./-]\s+[\w./-]|[;&|`$<>]")
 _TOKEN: Final = regex(r"\bgithub\s*(?:\.\s*token\b|\[\s*['\"]token)", re.IGNORECASE)
 _COMMIT: Final = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.IGNORECASE)
 _TAG: Final = regex(r"[\w-]*?v?\d[\w.+-]*", re.IGNORECASE)
-_VERSION: Final = regex(
-    r"(?<![\w.])v?\d+(?:\.\d+)+[\w.+-]*|(?<![\w.])v\d+(?![\w.])|\b(?=[a-f]*\d)[0-9a-f]{7,128}\b",
-    re.IGNORECASE,
-)
-_ADDRESS: Final = regex(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
 _URL: Final = regex(
     r"\b(?:https?|ftp|git|ssh)(?:\+\w+)?://([^\s/\"'`<>|;,)]+)[^\s\"'`<>|;,)]*", re.IGNORECASE
 )
@@ -225,24 +220,6 @@ def is_known_place(address: str) -> bool:
     """An address of this machine, of a vendor whose installer is known, or of a package registry."""
     registry = address.startswith("https://") and hosts_in([address]).keys() <= _known("registries")
     return registry or origin_of(address) <= Origin.VENDOR
-
-
-def same_but_versions(old: str, new: str) -> bool:
-    """Do two texts differ in version numbers and checksums alone?"""
-    if _ADDRESS.search(old) or _ADDRESS.search(new):
-        return old == new
-    return _VERSION.sub("#", old) == _VERSION.sub("#", new)
-
-
-def added_lines(old: str, new: str) -> list[str]:
-    """Lines of a command text that base has not, even at another version; comments left out."""
-    had = {_VERSION.sub("#", line.strip()) for line in old.splitlines() if not _ADDRESS.search(line)}
-    lines = (line.strip() for line in new.splitlines())
-    return [
-        line
-        for line in lines
-        if line and not line.startswith("#") and (_ADDRESS.search(line) or _VERSION.sub("#", line) not in had)
-    ]
 
 
 def command_risk(lines: Iterable[str]) -> str:

