@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -30,6 +31,12 @@ BACKEND_HOOKS = (
     "build_editable",
 )
 _MOST = 8
+_WORKING_SHARE = 0.5
+_WORKS = 0.1
+"""Processor seconds a second: more is work, however busy the machine is."""
+_LOOK = 0.9
+"""Seconds between two looks at whether a step works."""
+_clock, _processor_time = time.monotonic, time.process_time
 
 Describe = Callable[[BaseException, "list[str]"], "dict[str, Any]"]
 _parsers: list[argparse.ArgumentParser] = []
@@ -66,7 +73,7 @@ def _turns(context: Any, describe: Describe, steps: list[tuple[str, Callable[[],
         if index >= context.start:
             context.channel.say("seen", **context.seen.news())
             context.channel.say("call", name=name, index=index, of=len(steps))
-            told = _bounded(step, each, lambda error: describe(error, context.roots))
+            told = _bounded(step, each, lambda error: describe(error, context.roots), context.until)
             context.channel.say("called", name=name, outcome=told.get("exception", told["outcome"]))
             if told["outcome"] == "timed-out" and context.seen.bound:
                 told["outcome"] = "stopped"  # a server waits for ever, and that is all right
@@ -78,10 +85,31 @@ def _turns(context: Any, describe: Describe, steps: list[tuple[str, Callable[[],
     return outcome
 
 
-def _bounded(step: Callable[[], Any], seconds: float, describe: Callable[[BaseException], Any]) -> Any:
+def _bounded(
+    step: Callable[[], Any], seconds: float, describe: Callable[[BaseException], Any], until: float
+) -> Any:
+    """Do a step. It gets ``seconds``, and more while it works: up to half of what is left ``until`` then
+    (time.monotonic()). Importing a large package takes long on a busy machine; waiting is no work.
+    """
     armed = [True]
+    late: list[bool] = []
+    begun = _clock()
+    most = begun + max(seconds, _WORKING_SHARE * (until - begun))
+    last = [begun, _processor_time()]
+
+    def goes_on() -> bool:
+        now, used = _clock(), _processor_time()
+        passed = now - last[0]
+        if passed < _LOOK:
+            return True
+        works = used - last[1] >= _WORKS * passed
+        last[:] = [now, used]
+        return works and now < most
 
     def over(number: int, frame: Any) -> None:
+        if not late and goes_on():
+            return
+        late.append(True)
         # As in driver_calls: an alarm that comes late ends nothing of ours.
         if armed and (frame is None or frame.f_code is not _bounded.__code__):
             raise _Overtime

@@ -200,6 +200,18 @@ def test_script_that_never_ends_is_not_done(tmp_path: Path) -> None:
     assert seen.item["outcome"] == "timed-out"
 
 
+@pytest.mark.parametrize(
+    ("wait", "outcome"),
+    [("while time.process_time() < 1.5: pass", "completed"), ("time.sleep(9)", "timed-out")],
+)
+def test_a_script_that_works_has_more_time_than_one_that_waits(
+    wait: str, outcome: str, tmp_path: Path
+) -> None:
+    tree = lay_tree(tmp_path / "t", {"go.py": f"import time\n{wait}\n"})
+    seen = drive(tree, {"items": [{"do": "script", "path": "go.py"}], "each_script": 0.4, "seconds": 30.0})
+    assert seen.item["outcome"] == outcome
+
+
 def test_server_is_stopped_and_that_is_no_fault(tmp_path: Path) -> None:
     source = """
         import http.server
