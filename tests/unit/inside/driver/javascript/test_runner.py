@@ -359,6 +359,14 @@ def test_a_library_that_says_it_needs_a_page_gets_one(tmp_path: Path, runtime: s
     assert (told["outcome"], told["exception"]) == ("exception", "Error")
 
 
+def test_what_one_script_lays_on_the_window_another_finds(tmp_path: Path, runtime: str) -> None:
+    kit = "const page = typeof window === 'undefined' ? null : window;\nif (page) page.Keys = { on: 1 };"
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t/kit.mjs").write_text(kit)
+    driven = run(tmp_path, "a.mjs", 'import "./kit.mjs";\nexport const a = Keys.on;')
+    assert driven.item["outcome"] == "completed"
+
+
 def test_code_that_lacks_a_name_of_its_own_gets_none(tmp_path: Path, runtime: str) -> None:
     driven = run(tmp_path, "a.mjs", "export const a = nobodyHasThis.b;")
     assert (driven.item["outcome"], driven.item["exception"]) == ("exception", "ReferenceError")
