@@ -15,7 +15,7 @@ _WANTING = frozenset(("need", "needs", "require", "requires", "required", "only"
 
 def wants_page(result: Mapping[str, object]) -> bool:
     """Did the item of this result (its ``outcome``, ``exception`` and ``message``) end for want of a page?
-    Any name that is not defined may be one: scripts lay their own on the page's window for others (``jQuery``).
+    Any name that is not defined may be one: scripts lay their own on its window (``jQuery``).
     """
     if result.get("outcome") != "exception":
         return False
