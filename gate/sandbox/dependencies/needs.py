@@ -33,7 +33,7 @@ from gate.supply.python.undeclared import packages_of
 from gate.supply.python.wheel_twins import with_wheels
 from gate.supply.python.workspace import local_projects
 
-_VERSION: Final = "needs 6"
+_VERSION: Final = "needs 7"
 """Another one whenever the readers of manifests read more: what was read before is kept."""
 _PROJECTS: Final = msgspec.json.Decoder(tuple[Project, ...])
 

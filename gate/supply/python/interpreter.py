@@ -9,12 +9,16 @@ from typing import Final
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from gate.regex import regex
+from gate.supply.inputs.images import dockerfile
 
-PINS: Final = (".python-version", ".tool-versions", "runtime.txt")
-"""Files of pyenv and uv, of asdf and mise, of Heroku: the version a project is developed on."""
+PINS: Final = (".python-version", ".tool-versions", "runtime.txt", "Dockerfile")
+"""Files of pyenv and uv, of asdf and mise, of Heroku: the version a project is developed on. Of an image: the
+one it is deployed with, which is the least that it needs.
+"""
 _VERSION: Final = regex(r"(\d+)\.(\d+)(?:\.(\d+))?")
 _PIN: Final = regex(r"(?:cpython[-@]?|python[-@]?)?3\.(\d{1,2})(?:\.\d+)?(?:[a-z.-].*)?")
 _LATEST_PATCH: Final = 99
+_LONGEST_DOCKERFILE: Final = 100_000
 
 
 def fits(asked: str, version: str) -> bool:
@@ -47,6 +51,8 @@ def environment(version: str) -> dict[str, str]:
 
 def pinned(name: str, raw: bytes) -> str:
     """What one of PINS asks for, as a specifier (``==3.13.*``); empty where it names no such CPython."""
+    if name == "Dockerfile":
+        return _built_upon(raw[:_LONGEST_DOCKERFILE].decode("utf-8", "replace"))
     for line in raw[:4000].decode("utf-8", "replace").splitlines():
         words = line.partition("#")[0].split()
         if name == ".tool-versions":
@@ -54,6 +60,15 @@ def pinned(name: str, raw: bytes) -> str:
         for word in words:
             if found := _PIN.fullmatch(word):
                 return f"==3.{found[1]}.*"
+    return ""
+
+
+def _built_upon(text: str) -> str:
+    """The Python of the images that a Dockerfile names: ``python:3.13-slim``, ``uv:python3.13-alpine``."""
+    for one in dockerfile(text).inputs:
+        tag = one.version if one.where.endswith("/python") or one.version.startswith("python3") else ""
+        if found := _PIN.fullmatch(tag):
+            return f">=3.{found[1]}"
     return ""
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.supply.python.interpreter import chosen, environment, pinned
+from gate.supply.python.interpreter import PINS, chosen, environment, pinned
 from gate.supply.python.project import Files, read
 from tests.contract.trees import DictTree
 
@@ -26,6 +26,10 @@ OTHERS = ("3.11", "3.13", "3.14", "3.15")
         (".tool-versions", "nodejs 20.1.0\npython 3.12.1 3.11.9\n", "==3.12.*"),
         (".tool-versions", "nodejs 3.12\n", ""),
         ("runtime.txt", "python-3.13.1\n", "==3.13.*"),
+        ("Dockerfile", "FROM node:20 AS web\nFROM python:3.12-slim-trixie\n", ">=3.12"),
+        ("Dockerfile", "ARG PYTHON=3.13\nFROM docker.io/library/python:${PYTHON}-slim\n", ">=3.13"),
+        ("Dockerfile", "FROM ghcr.io/astral-sh/uv:python3.13-bookworm-slim\n", ">=3.13"),
+        ("Dockerfile", "FROM python:3\nFROM python:latest\nFROM node:3.12\n", ""),
     ],
 )
 def test_files_that_name_a_version(name: str, text: str, asked: str) -> None:
@@ -61,9 +65,9 @@ def test_no_text_of_a_manifest_raises(asked: list[str]) -> None:
     assert chosen(asked, "3.11.2", OTHERS) in ("", *OTHERS)
 
 
-@given(st.sampled_from((".python-version", ".tool-versions", "runtime.txt")), st.binary(max_size=200))
+@given(st.sampled_from(PINS), st.binary(max_size=200))
 def test_any_bytes_of_a_pin_are_read(name: str, raw: bytes) -> None:
-    assert pinned(name, raw) == "" or pinned(name, raw).startswith("==3.")
+    assert pinned(name, raw) == "" or pinned(name, raw).startswith(("==3.", ">=3."))
 
 
 def test_a_manifest_says_more_than_a_file_beside_it() -> None:
