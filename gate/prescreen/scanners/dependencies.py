@@ -22,6 +22,7 @@ from gate.prescreen.scanners.install_safeguards import safeguard_findings
 from gate.prescreen.scanners.manifest_lines import line_naming
 from gate.prescreen.scanners.patched_packages import patch_findings
 from gate.prescreen.scanners.supply_inputs import input_findings, said_once
+from gate.prescreen.scanners.unread_sources import unread_source_findings
 from gate.prescreen.scanners.written_digests import digest_findings
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
@@ -199,6 +200,7 @@ class Dependencies:
                 *digest_findings(request),
                 *patch_findings(request, unlooked),
                 *build_argument_findings(request, told.known),
+                *unread_source_findings(request),
             ],
             told,
         )
