@@ -213,6 +213,10 @@ def test_without_a_manifest_well_known_packages_are_told_from_imports(
     assert [p.dependency for p in more.probes] == ["flask 3.0"]
     assert more.layers["base"] != more.layers["head"]
     assert not quick.set_up(base | {"requirements.txt": "# nothing\n"}).layers  # it says what it needs
+    named = '[project]\nname = "rooftop"\nversion = "1"\n'
+    assert "told from imports" not in quick.set_up(base | {"pyproject.toml": named}).summary
+    tools = quick.set_up(base | {"pyproject.toml": "[tool.ruff]\nline-length = 110\n"})
+    assert "told from imports: no manifest" in tools.summary, _said(tools)
 
 
 def test_what_head_adds_is_heads_alone_and_probed(quick: Room, index: PackageIndex) -> None:

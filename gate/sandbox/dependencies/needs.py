@@ -33,7 +33,7 @@ from gate.supply.python.undeclared import packages_of
 from gate.supply.python.wheel_twins import with_wheels
 from gate.supply.python.workspace import local_projects
 
-_VERSION: Final = "needs 7"
+_VERSION: Final = "needs 8"
 """Another one whenever the readers of manifests read more: what was read before is kept."""
 _PROJECTS: Final = msgspec.json.Decoder(tuple[Project, ...])
 
@@ -116,7 +116,18 @@ def read_needs(
         store.remember(key, msgspec.json.encode(projects))
     projects = tuple(replace(p, requirements=with_imported(p.requirements, imported)) for p in projects)
     sources = frozenset(posixpath.dirname(e.path) for e in tree.entries() if e.path.endswith(".py"))
-    return Needs(projects=projects, sources=sources, merged=_of_indexes(projects, [*_named(tree, named)]))
+    merged = _of_indexes(projects, [*_named(tree, named)])
+    if undeclared is not None and not merged.left and all(map(_is_of_tools, projects)) and not named:
+        found = _inferred(tree, store, undeclared)
+        return replace(found, projects=projects, sources=sources)
+    return Needs(projects=projects, sources=sources, merged=merged)
+
+
+def _is_of_tools(project: Project) -> bool:
+    """Is its manifest one of settings for linters alone, which says neither a name nor what it needs?"""
+    needs = project.requirements
+    asked = needs.lines or needs.tests or needs.extras or project.declared.name
+    return not asked and all(path.endswith("pyproject.toml") for path in needs.paths)
 
 
 def _inferred(tree: Tree, store: LayerStore, undeclared: Callable[[Tree], Collection[str]]) -> Needs:

@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 
 from gate.dataclass import dataclass
 from gate.regex import regex
-from gate.supply.python import poetry, setup_script
+from gate.supply.python import flit, poetry, setup_script
 from gate.supply.python.requirements import (
     Lines,
     Requirements,
@@ -90,7 +90,8 @@ def read(name: str, path: str, raw: bytes) -> Declared:
 def _pyproject(path: str, text: str) -> Declared:
     table = tomllib.loads(text)
     tool = table_of(table.get("tool"))
-    project, old = table_of(table.get("project")), table_of(tool.get("poetry"))
+    project = table_of(table.get("project")) or flit.as_project(tool)
+    old = table_of(tool.get("poetry"))
     out, tests, extras = Lines(path), Lines(path), Lines(path)
     out.add_all(project.get("dependencies"))
     name = text_of(project.get("name")) or text_of(old.get("name"))

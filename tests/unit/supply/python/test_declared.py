@@ -32,6 +32,29 @@ def _declared(name: str, text: str) -> Declared:
     return declared.read(name, name, text.encode())
 
 
+def test_flit_before_there_was_a_project_table() -> None:
+    found = _declared(
+        "pyproject.toml",
+        """
+[tool.flit.metadata]
+module = "shop"
+dist-name = "shop-app"
+requires = ["anyio>=4"]
+dev-requires = ["ruff"]
+requires-python = ">=3.10"
+[tool.flit.metadata.requires-extra]
+test = ["pytest"]
+[tool.flit.scripts]
+shop = "shop.cli:main"
+""",
+    )
+    assert (found.name, found.requirements.python) == ("shop-app", ">=3.10")
+    assert found.requirements.lines == ("anyio>=4",)
+    assert set(found.requirements.tests) == {"pytest", "ruff"}
+    assert found.entry_points == {"console_scripts": {"shop": "shop.cli:main"}}
+    assert not _declared("pyproject.toml", "[tool.flit]\nx = 1\n[tool.black]\n").requirements.lines
+
+
 def test_pyproject_with_extras_groups_and_entry_points() -> None:
     found = _declared(
         "pyproject.toml",
