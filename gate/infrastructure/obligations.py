@@ -47,6 +47,17 @@ _LOOSENS: Final = regex(
 _PREVENTS: Final = regex(
     r"^(?:prevent|forbid|deny|disallow|restrict|dismiss-stale)-(?!.*(?:default|scroll|zoom|focus))"
 )
+_VERIFIES: Final = regex(r"verif|identit|attest|cosign|keyless|signature|oidc|provenance")
+_SIGNER: Final = regex(
+    r"(?:^|-)(?:subjects?|issuers?|san|identity|principal|signer|source-repository|workflow)"
+    r"(?:-(?:reg-?exp?|pattern|match))?$"
+)
+_PATTERN: Final = regex(r"\.[*+]|[\^$|\\*]")
+_STEPS: Final = regex(r"^(?:processors|transforms|interceptors|sanitizers|filters|scrubbers)$")
+_CLEANS: Final = regex(
+    r"redact|mask|scrub|saniti[sz]|anonymi[sz]|pseudonymi[sz]|pii|secret|credential", re.IGNORECASE
+)
+"""Steps of a pipeline that take out what nobody else is to see."""
 _NEARLY_TEN: Final = 0.95
 """In powers of ten: what is kept for a ninth of the time is not tuned, it is gone when it is asked for."""
 
@@ -67,9 +78,26 @@ def obligations(
             yield Width("covered", subject, line, text, members=members)
         elif _ALLOWED.search(key):
             yield Width("allowed", subject, line, text, members=members)
+        elif _STEPS.search(key):
+            yield Width("covered", subject, line, text, members=[m for m in members if _CLEANS.search(m)])
     elif isinstance(value, str):
         yield from _switched(key, value.strip().lower(), subject, line, text)
         yield from _counted(keys, value.strip().lower(), subject, line, text)
+
+
+def signer(keys: Sequence[str], value: object, subject: str, line: int, text: str) -> Width | None:
+    """Whose signature is taken: a name, or a pattern, which is the weaker the more it lets open. None for any
+    other setting. Entries of a list are one setting: they have no name but what they say.
+    """
+    key = keys[-1]
+    verifies = _SIGNER.search(key) and any(_VERIFIES.search(one) for one in keys)
+    if not isinstance(value, str) or not value or not verifies:
+        return None
+    name = f"{subject.partition('[')[0]} {key}"
+    if not _PATTERN.search(value):
+        return Width("trusted", name, line, text, members=[value])
+    ends = 2 * (not value.startswith("^")) + (not value.endswith("$"))
+    return Width("weaker", name, line, text, measure=float(ends + value.count("*") + value.count("|")))
 
 
 def _switched(key: str, value: str, subject: str, line: int, text: str) -> Iterator[Width]:

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from gate.infrastructure.facts import Width
-from gate.infrastructure.obligations import is_counted, obligations
+from gate.infrastructure.obligations import is_counted, obligations, signer
 from gate.infrastructure.widths import ladder
 from gate.regex import regex
 
@@ -71,13 +71,16 @@ def named_width(
     """What the setting of this name is worth; ``inside``: the names of what it stands in."""
     key = words_of(name)
     text = f"{name}: {_shown(value)}"[:120]
+    keys = [*(words_of(one) for one in inside), key]
+    if signs := signer(keys, value, subject, line, text):
+        yield signs
+        return
     trusted = is_trust(name) and not is_counted(key, value)
     if trusted or _GRAVE_ONLY.search(key):
         members = [one for one in _members(value) if trusted or _GRAVE.search(one)]
         yield Width("trusted", subject, line, text, members=members)
         return
     members = _members(value) if isinstance(value, list) else []
-    keys = [*(words_of(one) for one in inside), key]
     obliged = [*obligations(keys, value, members, subject, line, text)]
     yield from obliged
     if isinstance(value, str) and not obliged:

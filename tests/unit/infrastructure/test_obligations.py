@@ -11,7 +11,27 @@ from gate.infrastructure.reader import read
 
 TRAIL: Final = 'resource "aws_cloudtrail" "t" {{\n  name = "t"\n  enable_logging = {}\n}}\n'
 BUCKET: Final = 'resource "aws_s3_bucket" "b" {{\n  force_destroy = {}\n}}\n'
+SIGNED: Final = """
+spec:
+  verify:
+    provider: cosign
+    matchOIDCIdentity:
+    - issuer: {}
+      subject: {}
+"""
+PIPES: Final = """
+processors: {{batch: {{}}, redaction/cards: {{}}}}
+service:
+  pipelines:
+    traces: {{processors: [{}]}}
+    logs: {{processors: [redaction/cards, batch]}}
+"""
+WHO: Final = '"^https://git\\\\.example/shop/.*@refs/tags/.*$"'
 LESS: Final = (
+    ("r.yaml", "weaker", SIGNED.format("a", WHO), SIGNED.format("a", WHO.replace("^", ""))),
+    ("r.yaml", "weaker", SIGNED.format("a", WHO), SIGNED.format("a", WHO.replace("tags", "(tags|heads)"))),
+    ("r.yaml", "trusted", SIGNED.format("https://a.example", WHO), SIGNED.format("https://b.example", WHO)),
+    ("o.yaml", "covered", PIPES.format("redaction/cards, batch"), PIPES.format("batch")),
     ("p.json", "covered", '{"otp_required_for": ["a", "b"]}', '{"otp_required_for": ["b"]}'),
     ("p.yaml", "covered", "deny: [curl *, rm *]\n", "deny: [curl *, rm -rf /*]\n"),
     ("p.toml", "covered", 'protected_branches = ["main", "rel"]\n', 'protected_branches = ["main"]\n'),
@@ -29,6 +49,11 @@ LESS: Final = (
     ("b.tf", "weaker", BUCKET.format("false"), BUCKET.format("true")),
 )
 AS_GOOD: Final = (
+    ("r.yaml", SIGNED.format("a", WHO), SIGNED.format("a", WHO.replace("shop/", "shop/charts/"))),
+    ("r.yaml", SIGNED.format("a", WHO.replace("$", "")), SIGNED.format("a", WHO)),
+    ("r.yaml", "mail: {subject: Hello}\n", "mail: {subject: 'Hello, you'}\n"),
+    ("o.yaml", PIPES.format("batch"), PIPES.format("redaction/cards, batch")),
+    ("o.yaml", PIPES.format("batch, redaction/cards"), PIPES.format("redaction/cards")),
     ("p.json", '{"otp_required_for": ["a"]}', '{"otp_required_for": ["a", "b"]}'),
     ("p.yaml", "deny: [curl x, rm *]\n", "deny: ['curl *', rm *]\n"),
     ("p.yaml", "deny: [curl x]\n", "ask: [curl x]\ndenied_commands: [curl x]\n"),
