@@ -11,6 +11,7 @@ from gate.infrastructure.cache_keys import cloudformation
 from gate.infrastructure.cluster_widths import cluster_widths, foreign_names
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.interface_widths import interface_widths
+from gate.infrastructure.kept_secrets import kept_secrets
 from gate.infrastructure.policy_documents import nested_policies
 from gate.infrastructure.route_facts import route_facts
 from gate.infrastructure.settings import setting_widths
@@ -75,6 +76,9 @@ def yaml_facts(data: bytes, path: str = "") -> FileFacts:
         routed += nested_policies(document.data, named or path, document.line)
         facts += [one for one in routed if isinstance(one, Fact)]
         widths += [one for one in routed if isinstance(one, Width)]
+        for subject, fact in kept_secrets(document.data, document.line):
+            subjects.append(subject)
+            facts += [fact] if fact else []
         tasks = [*task_facts(document.data, document.line)]
         facts += [one for one in tasks if one.sort == "guard"]
         subjects += [one.subject for one in tasks]
