@@ -25,6 +25,15 @@ _CODED: Final = frozenset({
     "uint64", "uint32",
     "set_bytes",
 })  # fmt: skip
+_SPELLED: Final = frozenset({
+    "hex", "hexlify", "b64encode", "urlsafe_b64encode", "standard_b64encode", "b32encode", "b16encode",
+    "b85encode", "a85encode", "btoa", "encode_to_string", "compress", "deflate_sync", "gzip_sync",
+    "to_base64",
+    "base64", "reverse", "reversed", "bin2hex", "base64_encode", "to_hex_string", "to_hex_digits",
+    "format_hex", "to_base64_string", "encode64", "strict_encode64", "urlsafe_encode64", "encode_hex_string",
+    "gzdeflate", "gzencode", "strrev", "str_rot13", "translate", "strtr", "base_convert",
+})  # fmt: skip
+"""Of those which write all of it down in another alphabet."""
 _HASHED: Final = frozenset({
     "sha1", "sha224", "sha256", "sha384", "sha512", "md5", "blake2b",
     "blake2s", "sum256", "sum512", "sum", "crc32",
@@ -241,7 +250,7 @@ def marks_besides(path: Sequence[str]) -> tuple[str, ...]:
     last = snake(path[-1]) if path else ""
     if tuple(path) == ("Buffer", "from"):
         return ("bytes",)
-    told = (("bytes", _BYTES), ("code", _CODES), ("char", _CHARACTERS), ("cut", _CUTS))
+    told = (("spelled", _SPELLED), ("bytes", _BYTES), ("code", _CODES), ("char", _CHARACTERS), ("cut", _CUTS))
     return tuple(mark for mark, names in told if last in names)
 
 

@@ -9,9 +9,11 @@ from gate.dataclass import dataclass
 from gate.model.rule import Confidence, Severity
 from gate.secret_uses.facts import FileUses, Use, Way
 from gate.secret_uses.names import snake
+from gate.secret_uses.user_secrets import form_of, user_grade
 
 _RANK: Final[tuple[Way, ...]] = (
-    "header", "answer", "bundle", "sent", "file", "log", "label", "error", "delay", "returned", "mixed",
+    "header", "answer", "bundle", "sent", "file", "log", "label", "key", "error", "delay", "returned",
+    "mixed",
 )  # fmt: skip
 """What tells most comes first."""
 _LEAVING: Final = frozenset({"header", "answer", "bundle", "sent", "file", "log", "label"})
@@ -29,6 +31,7 @@ _TOLD: Final[dict[Way, str]] = {
     "label": "It goes into a label of metrics or traces",
     "returned": "It is handed on within another object",
     "bundle": "It goes into what is sent to browsers",
+    "key": "It becomes a key of a cache",
 }
 
 
@@ -48,7 +51,9 @@ class NewUse:
     @property
     def told(self) -> str:
         """What happens to it, as a sentence without its end."""
-        return _TOLD[self.use.way] + (" in another form" if "mixed" in self.use.marks else "")
+        form = form_of(self.use.marks) if self.use.faint == "user" else ""
+        coded = "mixed" in self.use.marks or form == "coded"
+        return _TOLD[self.use.way] + (" in another form" if coded else "")
 
 
 def new_uses(
@@ -78,13 +83,16 @@ def new_uses(
             yield NewUse(path=path, use=use, severity=severity, confidence=sure, others=tuple(others))
 
 
-def _key(use: Use) -> tuple[str, Way]:
-    return snake(use.secret), use.way
+def _key(use: Use) -> tuple[str, Way, str]:
+    return snake(use.secret), use.way, form_of(use.marks) if use.faint == "user" else ""
 
 
 def _judged(use: Use) -> tuple[Severity, Confidence] | None:
     """How grave it is; None for what is ordinary."""
     marks = set(use.marks)
+    if use.faint == "user":
+        grade = user_grade(use.secret, use.way, use.sink, use.marks)
+        return (Severity.HIGH if grade == "high" else Severity.MEDIUM, Confidence.MEDIUM) if grade else None
     if use.faint:
         return Severity.MEDIUM, Confidence.MEDIUM
     if use.whole:

@@ -8,10 +8,10 @@ from gate.dataclass import dataclass
 
 Way = Literal[
     "mixed", "header", "answer", "error", "log", "file", "sent", "delay", "label", "bundle",
-    "returned",
+    "returned", "key",
 ]  # fmt: skip
 """Where it goes. ``mixed``: it is computed with, character by character, outside of a cipher.
-``returned``: a function gives all of it back, within another object."""
+``returned``: a function gives all of it back, within another object. ``key``: of an entry of a cache."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,6 +23,7 @@ class Use:
     value, but all settings; ``origin``: the module that they come from, as imported; empty where only a name
     says that they are settings. ``faint``: no name says that it is a secret; ``setting``: a value of the
     configuration, ``attr``: any attribute, of which ``origin`` is the owner, ``field``: of a template.
+    ``user``: it is a secret of a user (user_secrets.py) and none of the application.
     """
 
     secret: str
@@ -49,12 +50,25 @@ class Hit:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Back:
+    """What a function gives back in pieces: of a parameter (then ``secret`` is the function and ``origin``
+    the parameter) or of a secret of a user.
+    """
+
+    secret: str
+    kind: str
+    origin: str
+    marks: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Outline:
     """A function that takes a parameter to pieces, for the files that call it."""
 
     name: str
     parameters: tuple[str, ...]
     hits: tuple[Hit, ...]
+    backs: tuple[Back, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,6 +76,7 @@ class FileUses:
     """Of one file: ``uses``; ``keys``: attributes (``owner.name``) that sign, encrypt or log in there;
     ``outlines``: its functions that take a parameter to pieces; ``held``: names of secrets that it defines,
     as a module of settings does;
+    ``asked``: functions of other files that secrets of users are given to;
     ``unreadable``: why it was not read, empty otherwise.
     """
 
@@ -69,4 +84,5 @@ class FileUses:
     held: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     outlines: tuple[Outline, ...] = ()
+    asked: tuple[str, ...] = ()
     unreadable: str = ""

@@ -19,7 +19,6 @@ from gate.secret_uses.calls import (
     handed_on,
     makes_each,
     makes_number,
-    marks_besides,
     way_of,
 )
 from gate.secret_uses.facts import FileUses, Outline
@@ -35,7 +34,8 @@ from gate.secret_uses.names import (
     proves_key,
     snake,
 )  # fmt: skip
-from gate.secret_uses.shapes import chained, enciphered, first_text, is_number, root_of
+from gate.secret_uses.mixing import INTS, computes, formed, handed, indexed, kept, summed
+from gate.secret_uses.shapes import chained, enciphered, is_number, root_of
 from gate.secret_uses.sources import (
     FAINT,
     NONE,
@@ -49,17 +49,13 @@ from gate.secret_uses.sources import (
     some,
     source_of,
 )
-from gate.secret_uses.steps import BITS, ENVIRONMENT, ERROR, HOLDER, RECEIVER, ROUTE, SETTING, SPREAD, Step
+from gate.secret_uses.steps import ENVIRONMENT, ERROR, HOLDER, RECEIVER, ROUTE, SETTING, SPREAD, Step
+from gate.secret_uses.user_secrets import typed_in, user_read, user_values, user_ways
 
 _PASSES: Final = 3
 _STEPS: Final = 400_000
 _DEEP: Final = 150
 _KEYS: Final = 200
-_PLACES: Final = frozenset({"index", "index_of", "position", "strpos"})
-_CODINGS: Final = frozenset({"hex", "base64", "base64url", "binary", "latin1"})
-_INTS: Final = frozenset(
-    {"big_int", "int", "number", "parse_int", "long", "uint64", "int64", "to_long", "to_int", "to_i"}
-)
 _PUBLIC: Final = frozenset({"define", "env", "environment", "publicRuntimeConfig"})
 """Entries of a bundler's settings that pages can read."""
 _REQUESTS: Final = frozenset({"request", "req", "config", "options", "headers", "init"})
@@ -78,10 +74,14 @@ class _Scope:
 
 
 def uses_in(
-    program: Step, *, bundler: bool = False, elsewhere: Mapping[str, Outline] | None = None
+    program: Step,
+    *,
+    bundler: bool = False,
+    elsewhere: Mapping[str, Outline] | None = None,
+    sinks: bool = False,
 ) -> FileUses:
     """All uses of secrets in a file. ``bundler``: it says what goes into web pages. ``elsewhere``: functions
-    of other files, by name.
+    of other files, by name. ``sinks``: tell also of functions that take a parameter somewhere as it is.
     """
     flow = _Flow(bundler, elsewhere or {})
     for _ in range(_PASSES):
@@ -92,7 +92,8 @@ def uses_in(
         uses=tuple(uses),
         held=tuple(sorted(flow.held)),
         keys=tuple(sorted(flow.ledger.keys)[:_KEYS]),
-        outlines=tuple(flow.ledger.outlines()),
+        outlines=tuple(flow.ledger.outlines(sinks=sinks)),
+        asked=tuple(sorted(flow.asked)),
     )
 
 
@@ -109,6 +110,7 @@ class _Flow:
         self.modules: dict[str, str] = {}
         self.routes: set[str] = set()
         self.held: set[str] = set()
+        self.asked: set[str] = set()
         self._classes: list[str] = []
         self._left = _STEPS
         self._deep = self._tests = 0
@@ -150,19 +152,12 @@ class _Flow:
         if step.kind == "xor":
             return self._mixed(every, step.line, scope, "xor")
         if step.kind == "sum":
-            taken = [value for value in every if "item" in value.marks]
-            if step.name and step.name[0] in BITS:  # no text has bits: it is a byte
-                taken = [more(value, ("code",)) for value in taken]
-            rest = [value for value in every if "item" not in value.marks]
+            taken, rest = summed(step, every)
             return [*self._mixed(taken, step.line, scope), *rest]
         if step.kind == "plus":
             self._mixed(filter(is_number, every), step.line, scope)
-        if step.kind == "index":  # one entry of all settings: nobody knows which
-            single = [
-                v._replace(kind="setting") if v.kind == "whole" and v.origin != "environment" else v
-                for v in (found[0] if found else ())
-            ]
-            return marked((v for v in single if v.kind != "whole"), "item")
+        if step.kind == "index":
+            return indexed(found)
         if step.kind == "item":
             return marked(every, "item")
         if step.kind == "slice":
@@ -222,7 +217,10 @@ class _Flow:
         """An attribute whose name says nothing; of a module it is a constant or a function."""
         own = {"this"} if path[-1] in self.injected else set()
         found = faint(path, line, self.holders | own)
-        return [v for v in found if v.kind == "setting"] if path[0] in self.modules else found
+        if path[0] in self.modules:
+            found = [v for v in found if v.kind == "setting"]
+        own_path = len(path) > (2 if path[0] in self.modules else 1)
+        return [*found, *user_values(path, line)] if own_path else found
 
     def _whole(self, path: tuple[str, ...], line: int) -> Iterator[Value]:
         said = ".".join(path)
@@ -305,12 +303,15 @@ class _Flow:
             named = target.kind == "map" and key not in ("", SPREAD) and value.kind == "name"
             path = (*value.name, key)
             inner = frozenset(source_of(path, part.line) or self._faint(path, part.line)) if named else made
+            inner |= frozenset(user_values(("it", key), part.line)) if key and key != SPREAD else NONE
             if key == SPREAD:
                 inner = frozenset(more(v, ("wholly",)) if v.origin == "error" else v for v in made)
             self._bind(part, Step("const", part.line), inner, scope, more=False)
 
     def _set(self, target: Step, value: Step, made: Values, scope: _Scope, *, more: bool) -> None:
         path = target.name
+        if not made and len(path) == 1 and (typed := typed_in(path, value)):
+            made = NONE if any(self.run(part, scope) for _, part in value.parts) else frozenset(typed)
         if not scope.name and is_secret(path[-1]):
             self.held.add(path[-1])
         if value.kind == "map" and is_settings(path[-1]):
@@ -339,7 +340,7 @@ class _Flow:
 
     def _call(self, step: Step, scope: _Scope) -> Iterable[Value]:
         path = step.name
-        if looked := looked_up(step):
+        if looked := looked_up(step) or user_read(step):
             return looked
         receiver = self._receiver(step, scope)
         given = [(key, part, self._given(part, step, scope)) for key, part in step.parts if key != RECEIVER]
@@ -350,32 +351,27 @@ class _Flow:
         mark = handed_on(path)
         self._proved(path, given)
         if self._is_own(path, mark, given):
-            handed = [(key, values) for key, _, values in given]
-            return self.ledger.called(path[-1], handed, step.line, scope.name)
+            bound = [(key, values) for key, _, values in given]
+            return self.ledger.called(path[-1], bound, step.line, scope.name)
+        every = [*receiver, *all_given]
         if mark is None:
-            return self._encrypted(step, given, scope) or self._accessor(step)
-        made = [*marked([*receiver, *all_given], *([mark] if mark else []), *marks_besides(path))]
-        if mark == "wholly" and snake(path[-1]) in (
-            "repr",
-            "inspect",
-            "dumps",
-            "dict",
-        ):  # of an error, its text
-            made = [value for value in made if value.origin != "error"]
+            self._ask(path, all_given)
+            others = kept(path, every)
+            if computes(path):
+                others = self._mixed(others, step.line, scope)
+            return [*self._encrypted(step, given, scope), *others] or self._accessor(step)
+        made = handed(step, mark, every)
         pieces = [value for value in made if makes_number(path, value.marks)]
         made += self._mixed(marked(pieces, "code", "part"), step.line, scope)
-        if snake(path[-1]) in _INTS:  # the number that a hexadecimal text is
+        if snake(path[-1]) in INTS:  # the number that a hexadecimal text is
             numbers = [value for value in made if {"coded", "bytes"} <= value.marks]
             made += self._mixed(marked(numbers, "code", "part"), step.line, scope)
-        if snake(path[-1]) == "split" and first_text(step) == "" and any(not k for k, _ in step.parts):
-            made = [value._replace(marks=value.marks - {"cut"}) for value in made]
-        if snake(path[-1]) == "to_string" and first_text(step) in _CODINGS:
-            made = [*marked(made, "coded")]
-        if snake(path[-1]) in _PLACES:  # where a character stands in an alphabet is a number
-            made = [more(value, ("code",)) for value in all_given if "item" in value.marks]
-        if snake(path[-1]) in _INTS:
-            made = [more(value, ("code",)) if "item" in value.marks else value for value in made]
-        return made
+        return formed(step, made, all_given)
+
+    def _ask(self, path: tuple[str, ...], given: Iterable[Value]) -> None:
+        """A function of another file, perhaps, that is given a secret of a user."""
+        if path and len(self.asked) < _KEYS and any(value.kind == "user" for value in given):
+            self.asked.add(path[-1])
 
     def _is_own(self, path: tuple[str, ...], mark: str | None, given: _Given) -> bool:
         """Is it a function whose text is known? A method is believed where nothing else has its name."""
@@ -410,6 +406,7 @@ class _Flow:
         if not encrypts(path) or not given or (snake(path[-1]) in ("encrypt", "seal") and not of_cipher):
             return []
         texts = enciphered(path, [values for _, _, values in given])
+        texts = [value for value in texts if value.kind != "user"]
         keys = [value for value in texts if value.kind == "one" and snake(value.secret).endswith("key")]
         made = [*marked((v for v in texts if v not in keys), "mixed", "sealed", "xor", "item")]
         self.ledger.tell(made, "mixed", "encryption", line, scope.name)
@@ -449,6 +446,8 @@ class _Flow:
     def _sinks(self, step: Step, given: _Given, scope: _Scope) -> None:
         path = step.name
         first = given[0][1] if given else step
+        for by, values in user_ways(path, [(key, part, values) for key, part, values in given]):
+            self.ledger.tell(values, by, ".".join(path), step.line, scope.name)
         if len(given) == 2 and first.kind == "const" and path and snake(path[-1]) in SETTERS:
             name = first.name[0] if first.name and is_header(first.name[0]) else ""
             self.ledger.header(name, given[1][2], step.line, scope.name)
@@ -464,7 +463,7 @@ class _Flow:
                     and not asks_for_name(path)
                     and part.kind in ("name", "text", "plus")
                 )
-                told = [v for v in values if not address or {"mixed", "sealed"} & v.marks]
+                told = [v for v in values if not address or {"mixed", "sealed", "spelled"} & v.marks]
                 told = [*keyed(key if key != SPREAD else "", told)]
                 self.ledger.tell(told, way, ".".join(path), step.line, scope.name)
 
@@ -490,7 +489,8 @@ class _Flow:
         inner = _Scope({**self.shared, **scope.env}, name)
         for one in step.name[1:]:
             settings = self._whole((one,), step.line) if is_settings(one) or is_error(one) else ()
-            inner.env[(one,)] = frozenset({Value(name, "given", step.line, one), *settings})
+            held = {Value(name, "given", step.line, one), *settings, *user_values((one,), step.line)}
+            inner.env[(one,)] = frozenset(held)
         if any(key == ROUTE for key, _ in step.parts):
             self.routes.add(name)
         self._hold(step)

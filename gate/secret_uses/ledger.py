@@ -7,15 +7,18 @@ from dataclasses import field
 from typing import Final, NamedTuple
 
 from gate.dataclass import dataclass
-from gate.secret_uses.facts import Hit, Outline, Use, Way
+from gate.secret_uses.facts import Back, Hit, Outline, Use, Way
 from gate.secret_uses.names import authenticates, is_credential_entry, is_general, is_secret, names_secret
 from gate.secret_uses.sources import FAINT, Value, Values, more, some
+from gate.secret_uses.user_secrets import WIDE, user_grade
 
 PLACED: Final = "@placed"
 """What stands before a field that a secret was put into."""
 _USES: Final = 200
 _HITS: Final = 20
 _LEAVING: Final = frozenset({"header", "answer", "sent", "file", "log", "label"})
+_TAKING: Final = _LEAVING | {"key"}
+_PIECES: Final = frozenset({"mixed", "spelled", "code"})
 
 
 class _Hit(NamedTuple):
@@ -47,7 +50,8 @@ class Ledger:
         self.keys: set[str] = set()
         for name, one in elsewhere.items():
             hits = {_Hit(h.parameter, frozenset(h.marks), h.way, h.sink, 0): None for h in one.hits}
-            self.functions[name] = Summary(parameters=one.parameters, hits=hits, elsewhere=True)
+            back = [Value(b.secret, b.kind, 0, b.origin, frozenset(b.marks)) for b in one.backs]
+            self.functions[name] = Summary(one.parameters, some(back), hits, elsewhere=True)
 
     def defines(self, name: str, parameters: Sequence[str]) -> None:
         """The file has a function of this name: that of another file is not meant."""
@@ -67,22 +71,24 @@ class Ledger:
             if any(v.kind == "one" or (v.kind in FAINT and names_secret(v.secret)) for v in plain):
                 self.keys.add(f"{PLACED}.{key}")
 
-    def outlines(self) -> Iterator[Outline]:
-        """The functions of the file that take a parameter to pieces."""
+    def outlines(self, *, sinks: bool = False) -> Iterator[Outline]:
+        """The functions of the file that take a parameter to pieces, or give something back in pieces.
+        ``sinks``: also those that take one somewhere as it is.
+        """
         for name, one in sorted(self.functions.items()):
-            hits = sorted({h for h in one.hits if h.way == "mixed" or "mixed" in h.marks}, key=repr)
-            if hits and not one.elsewhere and ">" not in name:
-                told = tuple(
-                    Hit(
-                        parameter=h.parameter,
-                        marks=tuple(sorted(h.marks)),
-                        way=h.way,
-                        sink=h.sink,
-                        line=h.line,
-                    )
-                    for h in hits[:_HITS]
-                )
-                yield Outline(name=name, parameters=tuple(one.parameters), hits=told)
+            if one.elsewhere or ">" in name:
+                continue
+            hits = {h for h in one.hits if h.way == "mixed" or "mixed" in h.marks}
+            if sinks:
+                plain = {h for h in one.hits if h.way in _TAKING and "mixed" not in h.marks}
+                hits |= {h._replace(marks=h.marks | {WIDE}) for h in plain}
+            told = tuple(
+                Hit(parameter=h.parameter, marks=tuple(sorted(h.marks)), way=h.way, sink=h.sink, line=h.line)
+                for h in sorted(hits, key=repr)[:_HITS]
+            )
+            backs = [*_backs(one.returned)]
+            if told or backs:
+                yield Outline(name=name, parameters=tuple(one.parameters), hits=told, backs=tuple(backs))
 
     def tell(self, values: Iterable[Value], way: Way, sink: str, line: int, inside: str) -> None:
         """These go there; what a parameter holds is told where the function is called."""
@@ -91,7 +97,9 @@ class Ledger:
                 known = self.functions.get(value.secret)
                 if known is not None and len(known.hits) < _USES:
                     known.hits[_Hit(value.origin, value.marks, way, sink, line)] = None
-            elif not _is_told(value, way):
+            elif value.kind != "user" and (WIDE in value.marks or not _is_told(value, way)):
+                continue
+            elif value.kind == "user" and not user_grade(value.secret, way, sink, value.marks):
                 continue
             elif len(self.uses) < _USES:
                 self.uses.add(
@@ -101,11 +109,11 @@ class Ledger:
                         sink=sink[:80],
                         function=inside,
                         line=line,
-                        source=value.source,
+                        source=value.source or line,
                         marks=tuple(sorted(value.marks)),
                         whole=value.kind == "whole",
                         origin=value.origin,
-                        faint=value.kind if value.kind in FAINT else "",
+                        faint=value.kind if value.kind in FAINT or value.kind == "user" else "",
                     )
                 )
 
@@ -139,6 +147,14 @@ class Ledger:
                 yield from (more(one, value.marks) for one in bound.get(value.origin, ()))
             else:
                 yield value
+
+
+def _backs(values: Values) -> Iterator[Back]:
+    """What a function gives back in pieces. Only what was computed with is followed for all secrets."""
+    found = [v for v in values if v.kind in ("given", "user") and not v.marks.isdisjoint(_PIECES)]
+    for value in sorted(found, key=repr)[:_HITS]:
+        marks = value.marks if "mixed" in value.marks else value.marks | {WIDE}
+        yield Back(secret=value.secret, kind=value.kind, origin=value.origin, marks=tuple(sorted(marks)))
 
 
 def _is_in_pieces(value: Value, way: Way) -> bool:

@@ -216,6 +216,8 @@ _EXPRESSIONS: Final[dict[type[ast.AST], Callable[[Any, int], Step]]] = {
     ast.GeneratorExp: _comprehension,
     ast.DictComp: _comprehension,
     ast.Lambda: _lambda,
+    ast.Yield: lambda node, line: several("return", line, [_step(node.value)]),
+    ast.YieldFrom: lambda node, line: several("return", line, [_step(node.value)]),
     ast.NamedExpr: lambda node, line: _assign(node.target, node.value, line),
 }
 _STATEMENTS: Final[dict[type[ast.AST], Callable[[Any, int], Step]]] = {

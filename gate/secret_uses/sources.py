@@ -32,8 +32,8 @@ FAINT: Final = frozenset({"setting", "attr"})
 class Value(NamedTuple):
     """A secret on its way. ``kind``: ``one`` value, ``whole`` settings, or what a ``given`` parameter holds
     (then ``secret`` is the function and ``origin`` the parameter). Faint ones have no telling name: a
-    ``setting`` of the configuration, or an ``attr`` of anything (``origin``: its owner). ``marks``: what was
-    done to it.
+    ``setting`` of the configuration, or an ``attr`` of anything (``origin``: its owner). A ``user`` one is
+    what somebody typed or holds. ``marks``: what was done to it.
     """
 
     secret: str
@@ -136,4 +136,6 @@ def some(values: Iterable[Value]) -> Values:
     found = frozenset(values)
     if len(found) <= _MOST:
         return found
-    return frozenset(sorted(found, key=lambda v: (v.kind in FAINT, v[:4], sorted(v.marks)))[:_MOST])
+    return frozenset(
+        sorted(found, key=lambda v: (v.kind in FAINT, v.kind == "user", v[:4], sorted(v.marks)))[:_MOST]
+    )

@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from gate.languages.tree_sitter_parse import parse, walk
 from gate.secret_uses.steps import ERROR, RECEIVER, SPREAD, TARGET, Kind, Step, several
+from gate.secret_uses.user_words import user_secret
 
 _NAMES: Final = frozenset({
     "identifier", "property_identifier", "shorthand_property_identifier",
@@ -100,7 +101,7 @@ def _loop(node: Node) -> Step:
 
 
 def _ended(node: Node) -> Step:
-    way: Kind = "return" if node.type.startswith("return") else "raise"
+    way: Kind = "raise" if node.type.startswith("throw") else "return"
     return several(way, _line(node), [_step(child) for child in node.named_children])
 
 
@@ -259,6 +260,7 @@ def _function(node: Node) -> Step:
     if given is not None:
         for one in given.named_children if given.type != "identifier" else [given]:
             names += _parameters(one)
+            inner += (("", step) for step in _taken(one))
     body = node.child_by_field_name("body")
     if body is not None:
         made = _step(body)
@@ -279,6 +281,18 @@ def _parameters(node: Node) -> list[str]:
         return [_said(child) for child in node.named_children if child.type == "identifier"]
     at = node.child_by_field_name("pattern") or node.child_by_field_name("left") or node
     return [_said(at) if at.type == "identifier" else ""]
+
+
+def _taken(node: Node) -> list[Step]:
+    """What a parameter that is taken apart holds of a user: ``({ locale, sid }: Visitor)``."""
+    at = node.child_by_field_name("pattern") or node
+    if at.type != "object_pattern":
+        return []
+    return [
+        Step("assign", part.line, ("=",), [(TARGET, part), ("", Step("name", part.line, ("it", key)))])
+        for key, part in _map(at).parts
+        if part.kind == "name" and user_secret((key,))
+    ]
 
 
 def _imports(node: Node) -> Step:
@@ -310,7 +324,7 @@ _MADE: Final = _by({
     _assignment: "assignment_expression augmented_assignment_expression short_var_declaration"
     " assignment_statement",
     _loop: "for_in_statement range_clause",
-    _ended: "return_statement throw_statement",
+    _ended: "return_statement throw_statement yield_expression",
     _class: "class_declaration class",
     _imports: "import_statement",
     _import_spec: "import_spec",

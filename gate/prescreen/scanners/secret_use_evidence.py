@@ -36,14 +36,20 @@ _BYTES: Final = 200_000
 
 
 def read_uses(
-    files: Sequence[tuple[str, bytes, bool]], until: float, elsewhere: Sequence[Outline] = ()
+    files: Sequence[tuple[str, bytes, bool]],
+    until: float,
+    elsewhere: Sequence[Outline] = (),
+    *,
+    sinks: bool = False,
 ) -> tuple[dict[str, FileUses], list[tuple[str, str]]]:
     """What could be read of them, and what could not: ``(path, reason)``. A file is a path, a text and
-    whether it is Python; ``elsewhere``: functions of other files.
+    whether it is Python; ``elsewhere``: functions of other files; ``sinks``: see uses_in.
     """
     options: dict[str, Any] = {"python": [path for path, _, python in files if python]}
     if elsewhere:
         options["elsewhere"] = packed(elsewhere)
+    if sinks:
+        options["sinks"] = True
     left = max(1.0, until - time.monotonic())
     results = scan_isolated(
         _READER, [(path, data) for path, data, _ in files], options=options, deadline=left
@@ -65,6 +71,8 @@ class Evidence:
         use = one.use
         if "spread" in use.marks:
             return self._holds_environment(one.path, use.secret)
+        if use.faint == "user":
+            return True
         if use.faint:
             in_pieces = use.faint == "setting" and (use.way == "mixed" or "mixed" in use.marks)
             return in_pieces or use.faint == "field" or self._is_key(one.path, use)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
@@ -21,6 +21,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import SEARCHED
 from gate.prescreen.scanners.secret_use_evidence import ENDINGS, Evidence, read_uses
+from gate.prescreen.scanners.secret_use_links import linked
 from gate.prescreen.scanners.secret_use_page import PAGE
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
@@ -57,9 +58,6 @@ CHANGED: Final = rule.meta(
 RULES: Final[tuple[RuleMeta, ...]] = (CHANGED,)
 PAGES: Final = {CHANGED.id: PAGE}
 _MOST: Final = 20
-_LINKS: Final = 2
-"""How many files a value is followed through, one after another, besides its own."""
-_OUTLINES: Final = 200
 _SHORT: Final = 2
 _CALLERS: Final = 400
 _READ_CALLERS: Final = 40
@@ -67,7 +65,7 @@ _LANGUAGES: Final = ("python", "javascript", "typescript")
 _SPEAKS: Final = regex(
     r"secret|seed|token|passw|passphrase|api_?key|_key|private_?key|credential|dsn|_ur[il]|connection|settings|config|conf"
     r"|cfg|environ|process\.env|loadEnv|signing|authorization|options|getenv|\bENV\b|\$_ENV|error|exception"
-    r"|\bord\(|\.ord\b|charCodeAt|codePointAt|from_bytes|crc32|adler32|\^|\bxor\b|byte|unpack|base_convert|hexdec|encrypt|\bseal\b|hmac|login|charAt|\.\.\.\w|\*\*\w|\bu(?:8|32|64)\b"
+    r"|\bord\(|\.ord\b|charCodeAt|codePointAt|from_bytes|crc32|adler32|\^|\bxor\b|byte|unpack|base_convert|hexdec|encrypt|\bseal\b|hmac|login|cvv|cvc|card|\biban|\bssn\b|national_?id|passport|\botp|totp|session|\bsid\b|passcode|mnemonic|charAt|\.\.\.\w|\*\*\w|\bu(?:8|32|64)\b"
     r"|\$\{?[A-Z]|%\s*(?:len\(|\w+\.(?:length|size|len|count)\b)|(?:>>|&)\s*(?:0x|\d)",
     re.IGNORECASE,
 )
@@ -86,11 +84,11 @@ class SecretUses:
         heads = [v for v in views.of(side="head") if _is_read(v)]
         if not heads:
             return ended(self.name, ())
-        head, unlooked = _linked([_packed(v) for v in heads], until)
+        head, unlooked = linked([_packed(v) for v in heads], request.head, until)
         if not any(facts.uses or facts.outlines for facts in head.values()):
             return ended(self.name, (), unlooked)
         bases = [v for v in views.of(side="base") if _is_read(v)]
-        base, _ = _linked([*map(_packed, bases), *_deleted(request)], until)
+        base, _ = linked([*map(_packed, bases), *_deleted(request)], request.base, until)
         by_path = {v.path: v for v in heads}
         now_at = {v.source.path: v.path for v in bases}
         compared = {p: facts for p, facts in head.items() if p not in now_at or now_at[p] in base}
@@ -115,25 +113,6 @@ def _is_read(view: View) -> bool:
 
 def _packed(view: View) -> tuple[str, bytes, bool]:
     return view.path, view.text.encode("utf-8", "replace"), view.language == "python"
-
-
-def _linked(
-    files: Sequence[tuple[str, bytes, bool]], until: float
-) -> tuple[dict[str, FileUses], list[tuple[str, str]]]:
-    """The files of one side, each with the functions of the others that take a parameter to pieces."""
-    read, unlooked = read_uses(files, until)
-    for _ in range(_LINKS):
-        outlines = [one for facts in read.values() for one in facts.outlines]
-        by_name = {one.name: one for one in outlines}
-        named = [file for file in files if any(name.encode() in file[1] for name in by_name)]
-        if not by_name or len(files) < 2:
-            break
-        again, _ = read_uses(named, until, [by_name[name] for name in sorted(by_name)][:_OUTLINES])
-        if [one for facts in (read | again).values() for one in facts.outlines] == outlines:
-            read |= again
-            break
-        read |= again
-    return read, unlooked
 
 
 def _from_callers(
@@ -173,7 +152,7 @@ def _deleted(request: PrescreenRequest) -> Iterator[tuple[str, bytes, bool]]:
         yield path, data, path.endswith(".py")
 
 
-_FAINT: Final = {"setting": "setting", "attr": "key", "field": "field"}
+_FAINT: Final = {"setting": "setting", "attr": "key", "field": "field", "user": "user's"}
 
 
 def _finding(one: NewUse, view: View) -> Finding:

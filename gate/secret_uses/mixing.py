@@ -1,0 +1,101 @@
+"""What comes out of arithmetic, of entries and of calls that hand a value on. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from gate.secret_uses.calls import marks_besides
+from gate.secret_uses.names import snake
+from gate.secret_uses.shapes import first_text
+from gate.secret_uses.sources import Value, Values, marked, more
+from gate.secret_uses.steps import BITS, Step
+from gate.secret_uses.user_secrets import only_wide
+
+INTS: Final = frozenset({
+    "big_int", "int", "number", "parse_int", "long", "uint64", "int64", "to_long", "to_int", "to_i",
+    "big_integer", "intval", "parse_uint", "parse_long", "set_string", "atoi", "int_val", "gmp_init",
+    "integer", "u_int64", "decimal", "to_int64", "big_decimal",
+})  # fmt: skip
+"""What makes a number of a text."""
+_PLACES: Final = frozenset({"index", "index_of", "position", "strpos"})
+_CODINGS: Final = frozenset({"hex", "base64", "base64url", "binary", "latin1"})
+_TEXTS: Final = frozenset({"repr", "inspect", "dumps", "dict"})
+_COMPUTES: Final = frozenset({
+    "divmod", "pow", "intdiv", "bcmul", "bcadd", "bcmod", "bcpowmod", "gmp_mul", "gmp_add", "gmp_mod",
+    "gmp_powm", "mul", "mod", "multiply", "mod_pow", "exp", "xor", "rotate_left", "wrapping_add",
+    "wrapping_mul",
+    "wrapping_sub", "add_mod",
+})  # fmt: skip
+_KEEPS: Final = frozenset({
+    "divmod", "append", "floor", "ceil", "trunc", "abs", "format_int", "format_uint", "itoa", "parse_uint",
+    "parse_long", "intval", "atoi", "gmp_init", "gmp_strval", "set_string", "decimal", "big_decimal",
+    "finditer", "findall", "match", "match_all", "sub", "gsub", "preg_replace", "replace_all_string",
+    "clean", "normalize", "trim_space", "fields_func", "strval", "integer", "chr", "char", "to_char",
+    "as_string", "to_base", "encode_into", "array_reverse", "wordwrap", "chunk_split", "scan", "tr", "delete",
+})  # fmt: skip
+"""Calls through which a secret of a user is followed besides."""
+
+
+def summed(step: Step, every: Sequence[Value]) -> tuple[list[Value], list[Value]]:
+    """What a sum computes with, and what it leaves as it is."""
+    taken = [value for value in every if "item" in value.marks]
+    if step.name and step.name[0] in BITS:  # no text has bits: it is a byte
+        taken = [more(value, ("code",)) for value in taken]
+    rest = [value for value in every if "item" not in value.marks]
+    numbers = [v for v in rest if not v.marks.isdisjoint(("number", "code", "mixed"))]
+    return [*taken, *only_wide(numbers)], rest
+
+
+def indexed(found: Sequence[Values]) -> list[Value]:
+    """One entry of what is held, and, of a table, what says which entry."""
+    single = [  # one entry of all settings: nobody knows which
+        v._replace(kind="setting") if v.kind == "whole" and v.origin != "environment" else v
+        for v in (found[0] if found else ())
+    ]
+    at = [
+        v for values in found[1:] for v in values if not v.marks.isdisjoint(("mixed", "code", "number"))
+    ]
+    return [*marked((v for v in single if v.kind != "whole"), "item"), *only_wide(at)]
+
+
+def kept(path: Sequence[str], values: Iterable[Value]) -> list[Value]:
+    """What an unknown call gives back of a secret of a user."""
+    last = snake(path[-1]) if path else ""
+    if last in _KEEPS or last in _COMPUTES:
+        made = [*only_wide(values)]
+        if last in INTS:
+            made = [more(value, ("number",)) for value in made]
+        return made
+    return []
+
+
+def computes(path: Sequence[str]) -> bool:
+    """Does the call compute with numbers that it is given?"""
+    return bool(path) and snake(path[-1]) in _COMPUTES
+
+
+def handed(step: Step, mark: str, values: Iterable[Value]) -> list[Value]:
+    """What a call gives back that hands on what it is given."""
+    path = step.name
+    made = [*marked(values, *([mark] if mark else []), *marks_besides(path))]
+    if mark == "wholly" and snake(path[-1]) in _TEXTS:  # of an error, its text
+        made = [value for value in made if value.origin != "error"]
+    return made
+
+
+def formed(step: Step, made: list[Value], given: Sequence[Value]) -> list[Value]:
+    """The same, by what the call says of its form."""
+    last = snake(step.name[-1])
+    if last == "split" and first_text(step) == "" and any(not k for k, _ in step.parts):
+        made = [value._replace(marks=value.marks - {"cut"}) for value in made]
+    if last == "to_string" and first_text(step) in _CODINGS:
+        made = [*marked(made, "coded", "spelled")]
+    if last in ("sprintf", "format") and "x" in first_text(step).partition("%")[2].lstrip("0123456789")[:1]:
+        made = [*marked(made, "spelled")]
+    if last in _PLACES:  # where a character stands in an alphabet is a number
+        made = [more(value, ("code",)) for value in given if "item" in value.marks]
+    if last in INTS:
+        made = [more(value, ("code",)) if "item" in value.marks else value for value in made]
+        made = [more(value, ("number",)) if value.kind in ("user", "given") else value for value in made]
+    return made
