@@ -25,7 +25,6 @@ from gate.secret_uses.facts import FileUses, Outline
 from gate.secret_uses.ledger import Ledger, Summary
 from gate.secret_uses.names import (
     holds_settings,
-    is_authenticating_text,
     is_credential_entry,
     is_error,
     is_header,
@@ -48,6 +47,7 @@ from gate.secret_uses.sources import (
     more,
     some,
     source_of,
+    text_marks,
 )
 from gate.secret_uses.steps import ENVIRONMENT, ERROR, HOLDER, RECEIVER, ROUTE, SETTING, SPREAD, Step
 from gate.secret_uses.user_secrets import typed_in, user_read, user_values, user_ways
@@ -167,8 +167,8 @@ class _Flow:
             self._mixed(numbers, step.line, scope)
             every += marked(numbers, "mixed")
         if step.kind in ("text", "plus"):
-            told = "auth" if any(map(is_authenticating_text, step.name)) else "text"
-            return marked((v for v in every if v.kind != "whole" or step.kind == "text"), told)
+            every = [v for v in every if v.kind != "whole" or step.kind == "text"]
+            return marked(every, *text_marks(step.name))
         return every
 
     def _mixed(self, values: Iterable[Value], line: int, scope: _Scope, how: str = "") -> list[Value]:
@@ -490,7 +490,7 @@ class _Flow:
         for one in step.name[1:]:
             settings = self._whole((one,), step.line) if is_settings(one) or is_error(one) else ()
             held = {Value(name, "given", step.line, one), *settings, *user_values((one,), step.line)}
-            inner.env[(one,)] = frozenset(held)
+            inner.env[(one.lstrip("*"),)] = frozenset(held)
         if any(key == ROUTE for key, _ in step.parts):
             self.routes.add(name)
         self._hold(step)

@@ -12,7 +12,7 @@ from tree_sitter import Node
 
 from gate.languages.tree_sitter_parse import walk
 from gate.secret_uses.names import is_settings_type
-from gate.secret_uses.steps import HOLDER, TARGET, Step
+from gate.secret_uses.steps import HOLDER, TARGET, Step, several
 
 PARAMETERS: Final = frozenset({
     "formal_parameter", "parameter", "class_parameter", "simple_parameter", "property_promotion_parameter",
@@ -41,6 +41,12 @@ NOTHING: Final = frozenset({
     "use_declaration", "using_directive", "import_declaration", "import", "implicit_type", "named_type",
     "visibility_modifier", "mutable_specifier", "type_list", "base_list", "superclass", "super_interfaces",
 })  # fmt: skip
+TEXTS: Final = frozenset({
+    "string", "string_literal", "encapsed_string", "interpolated_string_expression", "raw_string_literal",
+    "multiline_string_literal", "verbatim_string_literal", "heredoc", "heredoc_body", "simple_symbol",
+    "character_literal", "char_literal", "text_block", "line_string_literal", "hash_key_symbol",
+})  # fmt: skip
+RAISES: Final = frozenset({"raise", "fail", "panic"})
 _INJECTS: Final = ("@Value(", "@ConfigProperty(", "@Property(")
 
 
@@ -201,3 +207,35 @@ def printed(name: str) -> tuple[str, ...]:
 def lambda_of(node: Node) -> Node:
     """The function behind a call in Kotlin."""
     return node.named_children[-1] if node.type == "annotated_lambda" and node.named_children else node
+
+
+def macro(node: Node) -> Step:
+    """Rust's: what stands in it is read by its words, which the grammar leaves as they are."""
+    line, name = line_of(node), plain(node.child_by_field_name("macro")).rpartition("::")[2]
+    tree = next((n for n in node.named_children if n.type == "token_tree"), None)
+    parts: list[Step] = []
+    said: tuple[str, ...] = ()
+    path: list[str] = []
+    for one in tree.children if tree is not None else ():
+        if one.type in NAMES:
+            path.append("this" if said_of(one) == "self" else said_of(one))
+        elif said_of(one) == "." and path:
+            continue
+        else:
+            parts += [Step("name", line, tuple(path))] if path else []
+            path = []
+        if one.type in TEXTS:
+            said += (literal(one),)
+            names = [w.partition(":")[0] for w in literal(one).replace("{", "\0").split("\0")[1:]]
+            parts += [
+                Step("name", line, (w,)) for n in names if (w := n.partition("}")[0]).isidentifier()
+            ]
+    parts += [Step("name", line, tuple(path))] if path else []
+    text = several("text", line, parts, said)
+    if name in ("format", "format_args", "concat"):
+        return text
+    return (
+        several("raise", line, [text])
+        if name in RAISES
+        else Step("call", line, printed(name), [("", text)])
+    )

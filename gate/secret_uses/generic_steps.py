@@ -17,6 +17,8 @@ from gate.secret_uses.generic_parts import (
     CLASSES,
     NAMES,
     NOTHING,
+    RAISES,
+    TEXTS,
     bare_methods,
     fields_of,
     holders,
@@ -26,16 +28,17 @@ from gate.secret_uses.generic_parts import (
     line_of,
     literal,
     locals_of,
+    macro,
     operator_of,
     parameters,
     plain,
-    printed,
     promoted,
     said_of,
     typed_fields,
     under,
 )
 from gate.secret_uses.steps import ERROR, RECEIVER, SETTING, SPREAD, TARGET, Step, several
+from gate.secret_uses.user_words import user_secret
 
 GRAMMARS: Final = {
     ".java": "tree_sitter_java", ".kt": "tree_sitter_kotlin", ".kts": "tree_sitter_kotlin",
@@ -43,11 +46,6 @@ GRAMMARS: Final = {
     ".rake": "tree_sitter_ruby", ".rs": "tree_sitter_rust",
 }  # fmt: skip
 """Endings that this reads, with the grammar of each."""
-_TEXTS: Final = frozenset({
-    "string", "string_literal", "encapsed_string", "interpolated_string_expression", "raw_string_literal",
-    "multiline_string_literal", "verbatim_string_literal", "heredoc", "heredoc_body", "simple_symbol",
-    "character_literal", "char_literal", "text_block", "line_string_literal", "hash_key_symbol",
-})  # fmt: skip
 _FUNCTIONS: Final = frozenset({
     "method_declaration", "constructor_declaration", "function_declaration", "function_definition",
     "method",
@@ -64,7 +62,6 @@ _INTEGERS: Final = frozenset({
     "i64", "Int", "Long", "integer", "ushort", "sbyte",
 })  # fmt: skip
 _CONSTRUCTORS: Final = frozenset({"initialize", "__construct", "new"})
-_RAISES: Final = frozenset({"raise", "fail", "panic"})
 _LAST_IS_GIVEN: Final = frozenset({"tree_sitter_ruby", "tree_sitter_rust"})
 """Languages of which a function gives back what its last line is worth."""
 
@@ -93,7 +90,7 @@ class _Reader:
             self._call: "method_invocation call_expression invocation_expression function_call_expression"
             " member_call_expression scoped_call_expression nullsafe_member_call_expression call"
             " object_creation_expression implicit_object_creation_expression",
-            self._macro: "macro_invocation",
+            macro: "macro_invocation",
             self._index: "array_access element_access_expression subscript_expression element_reference"
             " index_expression",
             self._operation: "binary_expression binary infix_expression unary_expression unary"
@@ -113,6 +110,10 @@ class _Reader:
             self._cast: "cast_expression type_cast_expression as_expression",
         })  # fmt: skip
 
+    @property
+    def _is_php(self) -> bool:
+        return self.grammar.startswith("tree_sitter_php")
+
     def block(self, nodes: Iterable[Node], line: int) -> Step:
         return several("any", line, [self.step(node) for node in nodes])
 
@@ -124,7 +125,7 @@ class _Reader:
             return Step("const", line)
         if kind in NAMES:
             return self._name(node)
-        if kind in _TEXTS:
+        if kind in TEXTS:
             return self._text(node)
         if kind in CLASSES and node.named_child_count:
             return self._class(node)
@@ -220,11 +221,11 @@ class _Reader:
         if len(name) > 1 and name[-1] == "new":
             name = name[-2:-1]
         bare = self.grammar == "tree_sitter_ruby" and len(parts) == len(called.parts) and given is None
-        if bare and len(name) == 1 and not called.parts and name[0] in _RAISES:
+        if bare and len(name) == 1 and not called.parts and name[0] in RAISES:
             return Step("raise", line)
-        if bare and handed_on(name) is None:
+        if bare and (handed_on(name) is None or user_secret(name)):
             return called
-        if name[-1:] and name[-1] in _RAISES and len(name) == 1:
+        if name[-1:] and name[-1] in RAISES and len(name) == 1:
             return several("raise", line, [part for _, part in parts])
         if self.grammar == "tree_sitter_ruby" and name == ("render",):
             return Step("call", line, ("response", "render"), parts)
@@ -243,37 +244,6 @@ class _Reader:
             return (SPREAD if spread else plain(name) if name is not None else ""), step
         return (SPREAD if "splat" in node.type else ""), self.step(node)
 
-    def _macro(self, node: Node) -> Step:
-        """Rust's: what stands in it is read by its words, which the grammar leaves as they are."""
-        line, name = line_of(node), plain(node.child_by_field_name("macro")).rpartition("::")[2]
-        tree = next((n for n in node.named_children if n.type == "token_tree"), None)
-        parts: list[Step] = []
-        said: tuple[str, ...] = ()
-        path: list[str] = []
-        for one in tree.children if tree is not None else ():
-            if one.type in NAMES:
-                path.append("this" if said_of(one) == "self" else said_of(one))
-            elif said_of(one) == "." and path:
-                continue
-            else:
-                parts += [Step("name", line, tuple(path))] if path else []
-                path = []
-            if one.type in _TEXTS:
-                said += (literal(one),)
-                names = [w.partition(":")[0] for w in literal(one).replace("{", "\0").split("\0")[1:]]
-                parts += [
-                    Step("name", line, (w,)) for n in names if (w := n.partition("}")[0]).isidentifier()
-                ]
-        parts += [Step("name", line, tuple(path))] if path else []
-        text = several("text", line, parts, said)
-        if name in ("format", "format_args", "concat"):
-            return text
-        return (
-            several("raise", line, [text])
-            if name in _RAISES
-            else Step("call", line, printed(name), [("", text)])
-        )
-
     def _index(self, node: Node) -> Step:
         named = [child for child in node.named_children if child.type not in NOTHING]
         base = self.step(under(node, "array", "expression", "object") or next(iter(named), None))
@@ -286,7 +256,7 @@ class _Reader:
             and at.named_child_count == 1
         ):
             at = at.named_children[0]
-        key = literal(at) if at is not None and at.type in _TEXTS else ""
+        key = literal(at) if at is not None and at.type in TEXTS else ""
         if key:
             return self._joined(base, key, line_of(node))
         inner = node.named_children[1:]
@@ -312,7 +282,7 @@ class _Reader:
         if said in _SUMS and len(steps) == 2:
             return several("sum", line, steps, (said,))
         if said in ("+", ".") and len(steps) == 2:
-            texts = tuple(literal(n) for n in named if n.type in _TEXTS and not self.step(n).parts)
+            texts = tuple(literal(n) for n in named if n.type in TEXTS and not self.step(n).parts)
             return several("plus", line, steps, texts)
         return several("any", line, steps)
 
@@ -366,7 +336,8 @@ class _Reader:
     def _choice(self, node: Node) -> Step:
         condition = node.child_by_field_name("condition") or next(iter(node.named_children), None)
         test = several("test", line_of(node), [self.step(condition)])
-        rest = [self.step(n) for n in node.named_children if n != condition]
+        short = node.type == "conditional_expression" and node.child_by_field_name("body") is None
+        rest = [self.step(n) for n in node.named_children if n != condition or (short and self._is_php)]
         return several("any", line_of(node), [test, *rest])
 
     def _ended(self, node: Node) -> Step:

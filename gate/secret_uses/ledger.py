@@ -8,9 +8,17 @@ from typing import Final, NamedTuple
 
 from gate.dataclass import dataclass
 from gate.secret_uses.facts import Back, Hit, Outline, Use, Way
-from gate.secret_uses.names import authenticates, is_credential_entry, is_general, is_secret, names_secret
-from gate.secret_uses.sources import FAINT, Value, Values, more, some
-from gate.secret_uses.user_secrets import WIDE, user_grade
+from gate.secret_uses.names import (
+    authenticates,
+    is_credential_entry,
+    is_general,
+    is_login,
+    is_secret,
+    names_secret,
+)
+from gate.secret_uses.sources import FAINT, Value, Values, keyed, more, some
+from gate.secret_uses.steps import SPREAD
+from gate.secret_uses.user_secrets import WIDE, only_wide, user_grade
 
 PLACED: Final = "@placed"
 """What stands before a field that a secret was put into."""
@@ -123,6 +131,8 @@ class Ledger:
             self.proves(values)
         if name and not authenticates(name):
             self.tell(values, "header", name, line, inside)
+        elif name and not is_login(name):
+            self.tell(only_wide(values), "header", name, line, inside)
 
     def gives_back(self, name: str, values: Iterable[Value]) -> None:
         """A function of this name returns these."""
@@ -137,8 +147,10 @@ class Ledger:
         for number, (key, values) in enumerate(given):
             if key in own.parameters:
                 bound[key] = values
-            elif not key and number < len(own.parameters):
+            elif not key and number < len(own.parameters) and not own.parameters[number].startswith("*"):
                 bound[own.parameters[number]] = values
+            elif rest := next((one for one in own.parameters if _takes(one, key)), ""):
+                bound[rest] = some([*bound.get(rest, ()), *keyed(key, values)])
         for hit in [*own.hits]:
             for value in bound.get(hit.parameter, ()):
                 self.tell([more(value, hit.marks)], hit.way, hit.sink, hit.line or line, inside)
@@ -147,6 +159,12 @@ class Ledger:
                 yield from (more(one, value.marks) for one in bound.get(value.origin, ()))
             else:
                 yield value
+
+
+def _takes(parameter: str, key: str) -> bool:
+    """Does a parameter take what no other one is for? Spread arguments may be both."""
+    stars = len(parameter) - len(parameter.lstrip("*"))
+    return stars > 0 if key == SPREAD else stars == (2 if key else 1)
 
 
 def _backs(values: Values) -> Iterator[Back]:

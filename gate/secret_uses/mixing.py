@@ -33,6 +33,7 @@ _KEEPS: Final = frozenset({
     "finditer", "findall", "match", "match_all", "sub", "gsub", "preg_replace", "replace_all_string",
     "clean", "normalize", "trim_space", "fields_func", "strval", "integer", "chr", "char", "to_char",
     "as_string", "to_base", "encode_into", "array_reverse", "wordwrap", "chunk_split", "scan", "tr", "delete",
+    "request", "event", "entry", "message",
 })  # fmt: skip
 """Calls through which a secret of a user is followed besides."""
 

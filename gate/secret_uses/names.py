@@ -33,6 +33,10 @@ _AUTHENTICATES: Final = regex(
     r"|credential|signature|bearer|cookie|jwt|session|csrf|(?:^|_)dsn|connection|private|access|licen[cs]e|cert"
     r"|_key_|database|webhook|client_id|login"
 )
+_LOGIN: Final = regex(
+    r"auth|token|secret|passw|pwd|passphrase|(?:^|_)pass$|api_?key|credential|signature|bearer|cookie|jwt|session|csrf"
+    r"|private_key|login|(?:^|_)(?:sid|otp|code|pin|card|cvc|cvv|iban|ssn)$"
+)
 _AUTHENTICATING_TEXT: Final = regex(
     r"bearer|basic |token|auth|passw|api_?-?key|secret|\bkey=|credential|://|--?p(?:ass)?\b|login",
     re.IGNORECASE,
@@ -137,6 +141,11 @@ def is_general(name: str) -> bool:
 def authenticates(key: str) -> bool:
     """Does a keyword, an entry or a header of this name serve to authenticate or to connect?"""
     return _AUTHENTICATES.search(snake(key)) is not None
+
+
+def is_login(key: str) -> bool:
+    """Does an entry of this name authenticate a user: ``password``, and not ``surrogate_key``?"""
+    return _LOGIN.search(snake(key)) is not None
 
 
 def is_authenticating_text(text: str) -> bool:

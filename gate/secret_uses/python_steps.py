@@ -197,7 +197,9 @@ def _parameters(given: ast.arguments) -> list[str]:
     names = [one.arg for one in (*given.posonlyargs, *given.args)]
     if names[:1] in (["self"], ["cls"]):
         names = names[1:]
-    return [*names, *(one.arg for one in given.kwonlyargs)]
+    names += [f"*{given.vararg.arg}"] if given.vararg else []
+    names += [one.arg for one in given.kwonlyargs]
+    return [*names, *([f"**{given.kwarg.arg}"] if given.kwarg else [])]
 
 
 _EXPRESSIONS: Final[dict[type[ast.AST], Callable[[Any, int], Step]]] = {

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from gate.secret_uses.names import authenticates, holds_settings, is_secret, snake
+from gate.secret_uses.names import (
+    authenticates,
+    holds_settings,
+    is_authenticating_text,
+    is_login,
+    is_secret,
+    snake,
+)
 from gate.secret_uses.steps import RECEIVER, Step
 
 _MOST: Final = 40
@@ -127,8 +134,22 @@ def marked(values: Iterable[Value], *marks: str) -> Iterator[Value]:
 
 
 def keyed(key: str, values: Iterable[Value]) -> Iterator[Value]:
-    """What stands under a key: it authenticates there, or is only named."""
-    return marked(values, "auth" if authenticates(key) else "named") if key else iter(values)
+    """What stands under a key: it authenticates there, or is only named. ``other``: it authenticates a
+    program there, perhaps, and no user.
+    """
+    if not key:
+        return iter(values)
+    if not authenticates(key):
+        return marked(values, "named")
+    return marked(values, "auth", *(() if is_login(key) else ("other",)))
+
+
+def text_marks(said: Iterable[str]) -> tuple[str, ...]:
+    """What the text around a value says: it authenticates, maybe as a part of an address only."""
+    found = [text for text in said if is_authenticating_text(text)]
+    if not found:
+        return ("text",)
+    return ("auth",) if any(is_authenticating_text(text.replace("://", "")) for text in found) else ("auth", "other")
 
 
 def some(values: Iterable[Value]) -> Values:

@@ -278,8 +278,11 @@ def _parameters(node: Node) -> list[str]:
         "parameter_declaration",
         "variadic_parameter_declaration",
     ):  # Go: several names may share a type
-        return [_said(child) for child in node.named_children if child.type == "identifier"]
+        stars = "*" if node.type.startswith("variadic") else ""
+        return [stars + _said(child) for child in node.named_children if child.type == "identifier"]
     at = node.child_by_field_name("pattern") or node.child_by_field_name("left") or node
+    if at.type == "rest_pattern" and at.named_children:
+        return [f"*{_said(at.named_children[0])}"]
     return [_said(at) if at.type == "identifier" else ""]
 
 

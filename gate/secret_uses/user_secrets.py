@@ -121,7 +121,7 @@ def user_grade(secret: str, way: Way, sink: str, marks: Iterable[str]) -> str:
     form, typed = form_of(marks), is_typed(secret)
     if form == "part" or "sealed" in marks or way in ("mixed", "returned", "bundle"):
         return ""
-    at_home = "auth" in marks and way in _AT_HOME
+    at_home = "auth" in marks and "other" not in marks and way in _AT_HOME
     if form == "mixed":
         return "" if at_home and typed else "high" if way in _LEAVING else "medium"
     if at_home:
