@@ -67,16 +67,19 @@ def _is_open(block: str) -> bool:
 
 
 def _sent_on(name: str, rest: list[str], path: str, block: str, line: int) -> Iterator[Fact]:
-    """What a log writes down, and where logs and copies of requests go."""
+    """Where logs and copies of requests go."""
     text = " ".join((name, *rest))[:120]
-    if name == "log_format" and (secrets := sorted(set(_SECRET.findall(" ".join(rest))))):
-        for secret in secrets:
-            yield Fact("grant", "secret-logged", f"{path} {secret}", line, text)
-    elif name in ("access_log", "error_log") and rest and rest[0].startswith("syslog:server="):
+    if name in ("access_log", "error_log") and rest and rest[0].startswith("syslog:server="):
         host = rest[0].removeprefix("syslog:server=").partition(",")[0]
         yield from sent_to(host, path, line, text)
     elif name == "mirror" and rest and rest[0] != "off":
         yield Fact("grant", "copied-elsewhere", f"{path} {block} {rest[0]}", line, text)
+
+
+def logged(said: str, text: str, path: str, line: int) -> Iterator[Fact]:
+    """What a format of logs writes down; ``said``: with what its variables are made of."""
+    for secret in sorted(set(_SECRET.findall(said))):
+        yield Fact("grant", "secret-logged", f"{path} {secret}", line, text[:120])
 
 
 def header_widths(header: str, value: str, subject: str, line: int) -> Iterator[Width]:

@@ -9,7 +9,8 @@ from typing import Final
 
 from gate.infrastructure.cache_keys import nginx_key
 from gate.infrastructure.facts import Fact, FileFacts, Width
-from gate.infrastructure.server_widths import directive_widths
+from gate.infrastructure.server_variables import resolved, sources_of
+from gate.infrastructure.server_widths import directive_widths, logged
 from gate.regex import regex
 
 _HEADERS: Final = frozenset(
@@ -51,6 +52,21 @@ def server_facts(text: str, path: str) -> FileFacts:
 
 
 def _directives(text: str, path: str) -> Iterator[Fact | Width]:
+    every = [*_split(text)]
+    sources = sources_of((words, block) for words, block, _, _ in every)
+    for words, block, opens, at in every:
+        if opens:
+            continue
+        yield from _directive(words, path, at)
+        if words[0].lower() == "log_format":
+            said = resolved(" ".join(words[1:]), sources)
+            yield from logged(said, " ".join(words), path, at)
+        yield from directive_widths(words, path, block, at)
+        yield from nginx_key(words, path, block, at)
+
+
+def _split(text: str) -> Iterator[tuple[list[str], str, bool, int]]:
+    """Directives: their words, the block around them, whether they open one, their line."""
     line, words, at = 1, list[str](), 1
     blocks: list[str] = []
     for match in _TOKEN.finditer(text):
@@ -61,10 +77,8 @@ def _directives(text: str, path: str) -> Iterator[Fact | Width]:
         if mark.startswith("#"):
             continue
         if mark in "{};":
-            if words and mark != "{":
-                yield from _directive(words, path, at)
-                yield from directive_widths(words, path, blocks[-1] if blocks else "", at)
-                yield from nginx_key(words, path, blocks[-1] if blocks else "", at)
+            if words:
+                yield words, blocks[-1] if blocks else "", mark == "{", at
             if mark == "{":
                 blocks.append(" ".join(words))
             elif mark == "}" and blocks:

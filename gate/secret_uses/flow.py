@@ -23,6 +23,7 @@ from gate.secret_uses.calls import (
 )
 from gate.secret_uses.facts import FileUses, Outline
 from gate.secret_uses.ledger import Ledger, Summary
+from gate.secret_uses.mixing import INTS, computes, formed, handed, indexed, kept, summed
 from gate.secret_uses.names import (
     holds_settings,
     is_credential_entry,
@@ -33,7 +34,6 @@ from gate.secret_uses.names import (
     proves_key,
     snake,
 )  # fmt: skip
-from gate.secret_uses.mixing import INTS, computes, formed, handed, indexed, kept, summed
 from gate.secret_uses.shapes import chained, enciphered, is_number, root_of
 from gate.secret_uses.sources import (
     FAINT,
@@ -50,7 +50,7 @@ from gate.secret_uses.sources import (
     text_marks,
 )
 from gate.secret_uses.steps import ENVIRONMENT, ERROR, HOLDER, RECEIVER, ROUTE, SETTING, SPREAD, Step
-from gate.secret_uses.user_secrets import typed_in, user_read, user_values, user_ways
+from gate.secret_uses.user_secrets import is_proof, typed_in, user_read, user_values, user_ways
 
 _PASSES: Final = 3
 _STEPS: Final = 400_000
@@ -370,7 +370,8 @@ class _Flow:
 
     def _ask(self, path: tuple[str, ...], given: Iterable[Value]) -> None:
         """A function of another file, perhaps, that is given a secret of a user."""
-        if path and len(self.asked) < _KEYS and any(value.kind == "user" for value in given):
+        told = path and not is_proof(path[-1]) and any(value.kind == "user" for value in given)
+        if told and len(self.asked) < _KEYS:
             self.asked.add(path[-1])
 
     def _is_own(self, path: tuple[str, ...], mark: str | None, given: _Given) -> bool:
@@ -446,8 +447,8 @@ class _Flow:
     def _sinks(self, step: Step, given: _Given, scope: _Scope) -> None:
         path = step.name
         first = given[0][1] if given else step
-        for by, values in user_ways(path, [(key, part, values) for key, part, values in given]):
-            self.ledger.tell(values, by, ".".join(path), step.line, scope.name)
+        for by, held in user_ways(path, given):
+            self.ledger.tell(held, by, ".".join(path), step.line, scope.name)
         if len(given) == 2 and first.kind == "const" and path and snake(path[-1]) in SETTERS:
             name = first.name[0] if first.name and is_header(first.name[0]) else ""
             self.ledger.header(name, given[1][2], step.line, scope.name)

@@ -227,15 +227,11 @@ def macro(node: Node) -> Step:
         if one.type in TEXTS:
             said += (literal(one),)
             names = [w.partition(":")[0] for w in literal(one).replace("{", "\0").split("\0")[1:]]
-            parts += [
-                Step("name", line, (w,)) for n in names if (w := n.partition("}")[0]).isidentifier()
-            ]
+            parts += [Step("name", line, (w,)) for n in names if (w := n.partition("}")[0]).isidentifier()]
     parts += [Step("name", line, tuple(path))] if path else []
     text = several("text", line, parts, said)
     if name in ("format", "format_args", "concat"):
         return text
     return (
-        several("raise", line, [text])
-        if name in RAISES
-        else Step("call", line, printed(name), [("", text)])
+        several("raise", line, [text]) if name in RAISES else Step("call", line, printed(name), [("", text)])
     )

@@ -105,11 +105,7 @@ class Ledger:
                 known = self.functions.get(value.secret)
                 if known is not None and len(known.hits) < _USES:
                     known.hits[_Hit(value.origin, value.marks, way, sink, line)] = None
-            elif value.kind != "user" and (WIDE in value.marks or not _is_told(value, way)):
-                continue
-            elif value.kind == "user" and not user_grade(value.secret, way, sink, value.marks):
-                continue
-            elif len(self.uses) < _USES:
+            elif len(self.uses) < _USES and _is_told(value, way, sink):
                 self.uses.add(
                     Use(
                         secret=value.secret,
@@ -192,8 +188,12 @@ def _is_in_pieces(value: Value, way: Way) -> bool:
     return taken and not marks.isdisjoint(("code", "bytes", "xor", "coded", "char"))
 
 
-def _is_told(value: Value, way: Way) -> bool:
-    """What no name calls a secret is told in pieces, an error as a whole."""
+def _is_told(value: Value, way: Way, sink: str) -> bool:
+    """What no name calls a secret is told in pieces, an error as a whole, a user's by what becomes of it."""
+    if value.kind == "user":
+        return bool(user_grade(value.secret, way, sink, value.marks))
+    if WIDE in value.marks:
+        return False
     if value.kind == "whole" and value.origin == "error":
         return "wholly" in value.marks
     return value.kind not in FAINT or _is_in_pieces(value, way)

@@ -54,9 +54,7 @@ def indexed(found: Sequence[Values]) -> list[Value]:
         v._replace(kind="setting") if v.kind == "whole" and v.origin != "environment" else v
         for v in (found[0] if found else ())
     ]
-    at = [
-        v for values in found[1:] for v in values if not v.marks.isdisjoint(("mixed", "code", "number"))
-    ]
+    at = [v for values in found[1:] for v in values if not v.marks.isdisjoint(("mixed", "code", "number"))]
     return [*marked((v for v in single if v.kind != "whole"), "item"), *only_wide(at)]
 
 
@@ -80,6 +78,8 @@ def handed(step: Step, mark: str, values: Iterable[Value]) -> list[Value]:
     """What a call gives back that hands on what it is given."""
     path = step.name
     made = [*marked(values, *([mark] if mark else []), *marks_besides(path))]
+    if snake(path[-1]) == "hash":  # of a password, to keep it
+        made = [value for value in made if value.kind != "user"]
     if mark == "wholly" and snake(path[-1]) in _TEXTS:  # of an error, its text
         made = [value for value in made if value.origin != "error"]
     return made

@@ -149,7 +149,11 @@ def text_marks(said: Iterable[str]) -> tuple[str, ...]:
     found = [text for text in said if is_authenticating_text(text)]
     if not found:
         return ("text",)
-    return ("auth",) if any(is_authenticating_text(text.replace("://", "")) for text in found) else ("auth", "other")
+    return (
+        ("auth",)
+        if any(is_authenticating_text(text.replace("://", "")) for text in found)
+        else ("auth", "other")
+    )
 
 
 def some(values: Iterable[Value]) -> Values:

@@ -40,10 +40,10 @@ BITS: Final = frozenset({"&", "<<", ">>", ">>>", "shl", "shr", "ushr"})
 
 @dataclass(slots=True)
 class Step:
-    """One step. ``name``: a path; of a call what is called; of a function its name and its parameters, ``*`` before
-    those that take several; of a
-    text its literal pieces; of an assignment its operator; of an import the local name, the module and the
-    name there. ``parts``: with the key of each: of a keyword, an entry, or empty.
+    """One step. ``name``: a path; of a call what is called; of a function its name and its parameters, with
+    ``*`` before those that take several; of a text its literal pieces; of an assignment its operator; of an
+    import the local name, the module and the name there. ``parts``: with the key of each: of a keyword, an
+    entry, or empty.
     """
 
     kind: Kind

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal
 
+from gate.regex import regex
 from gate.secret_uses.facts import Way
 from gate.secret_uses.names import snake
-from gate.regex import regex
 from gate.secret_uses.sources import Value, keyed, more
 from gate.secret_uses.steps import SPREAD, Step
 from gate.secret_uses.user_words import is_typed, user_secret
@@ -26,6 +26,10 @@ _MAKES: Final = regex(
     r"hash|crypt|encode|generate|make|create|random|sign|derive|uuid|new|token|issue|nonce|digest|build|mint"
 )
 """Calls whose result is made by the program, or was made of what somebody typed."""
+_PROOF: Final = regex(
+    r"(?:^|_)(?:verify|verified|check|compare|matches|authenticate\w*|login|log_in|sign_in|hash|hashed|encrypt|validate|is_valid"
+    r"|valid|equals|decode|decrypt|set_password|create_user)(?:_|$)"
+)
 _COOKIE_WRITERS: Final = frozenset({"set_cookie", "setcookie", "cookie", "add_cookie", "setrawcookie"})
 _CACHES: Final = regex(r"cache|redis|memcache|(?:^|_)kv$")
 _CACHED: Final = frozenset({
@@ -66,6 +70,11 @@ def user_read(call: Step) -> list[Value]:
         return []
     at = given[-1] if last == "filter_input" else given[0]
     return user_values((*path[:-1], at.name[0]), call.line) if at.kind == "const" and at.name else []
+
+
+def is_proof(called: str) -> bool:
+    """Does a function of this name ask whether it is the right one? What base does there is ordinary."""
+    return _PROOF.search(snake(called)) is not None
 
 
 def typed_in(path: tuple[str, ...], value: Step) -> list[Value]:

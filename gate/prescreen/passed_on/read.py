@@ -212,8 +212,8 @@ def _proofs(nodes: list[Node], root: Node) -> Iterator[tuple[str, str]]:
             if (cookie := _cookie(said)) and len(said) < 300 and text_of(pair[0]).strip("$").isidentifier():
                 yield text_of(pair[0]).strip("$"), f"comes with the cookie {cookie}"
             inner = [one for one in walk(pair[1], frozenset()) if is_call(one)]
-            if inner:
-                calls[text_of(pair[0]).strip("$")] = inner[0]
+            for name in text_of(pair[0]).split(",") if inner else ():  # Go: id, ok := users.Check(...)
+                calls[name.strip().strip("$")] = inner[0]
         if is_call(node):
             yield from _connected(node)
             yield from _constructed(node, root)

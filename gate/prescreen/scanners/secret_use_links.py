@@ -9,8 +9,9 @@ from typing import Final
 
 from gate.languages.path_roles import is_aside, is_example, is_test_code
 from gate.model.change import Tree
-from gate.prescreen.scanners.secret_use_evidence import SHELL, read_uses
+from gate.prescreen.scanners.secret_use_evidence import read_uses
 from gate.secret_uses.facts import FileUses, Outline
+from gate.secret_uses.shell_uses import ENDINGS as SHELL
 
 Files = Sequence[tuple[str, bytes, bool]]
 _LINKS: Final = 2
@@ -26,9 +27,7 @@ _DEFINES: Final = (
 """What stands before the name of a function where it is defined."""
 
 
-def linked(
-    files: Files, tree: Tree, until: float
-) -> tuple[dict[str, FileUses], list[tuple[str, str]]]:
+def linked(files: Files, tree: Tree, until: float) -> tuple[dict[str, FileUses], list[tuple[str, str]]]:
     """The files of one side, each with the functions of the others that take a parameter to pieces, and, for
     secrets of users, with those of the tree that take one somewhere.
     """
@@ -60,9 +59,7 @@ def _most(outlines: Mapping[str, Outline]) -> list[Outline]:
     return [outlines[name] for name in sorted(outlines)][:_OUTLINES]
 
 
-def _sinks(
-    read: Mapping[str, FileUses], files: Files, tree: Tree, until: float
-) -> dict[str, Outline]:
+def _sinks(read: Mapping[str, FileUses], files: Files, tree: Tree, until: float) -> dict[str, Outline]:
     """Functions that take a parameter into a log, a header, an event: those that secrets of users go to."""
     asked = {name for facts in read.values() for name in facts.asked if len(name) > 2}
     if not asked or time.monotonic() > until:

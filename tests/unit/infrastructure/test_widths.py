@@ -258,6 +258,26 @@ WIDER: Final = (
         nginx("log_format m '$request'"),
         nginx("log_format m '$request $http_cookie'"),
     ),
+    (
+        "nginx.conf",
+        "secret-logged",
+        nginx("log_format m '$request'"),
+        nginx(
+            "log_format m '$request $v'; map $cookie_sid $v { default ''; '~^(?<h>.{1,40})' $h; } listen 80"
+        ),
+    ),
+    (
+        "nginx.conf",
+        "secret-logged",
+        nginx("log_format m '$request'"),
+        nginx("set $v $http_authorization; set $w a-$v; log_format m '$request $w'"),
+    ),
+    (
+        "nginx.conf",
+        "secret-logged",
+        nginx("log_format m '$request'"),
+        nginx("if ($http_cookie ~ 'sid=(?<v>[^;]+)') { return 200; } log_format m '$request $v'"),
+    ),
     ("nginx.conf", "copied-elsewhere", nginx("listen 80"), nginx("mirror /copy")),
     (
         "nginx.conf",
@@ -267,6 +287,12 @@ WIDER: Final = (
     ),
 )
 ALIKE: Final = (
+    (
+        "nginx.conf",
+        nginx("log_format m '$request'"),
+        nginx("log_format m '$request $v'; map $cookie_sid $v { default member; '' visitor; } listen 80"),
+    ),
+    ("nginx.conf", nginx("log_format m '$request'"), nginx("set $v $uri; log_format m '$request $v'")),
     ("p.json", '{"approvers": 1}', '{"approvers": 2}'),
     ("p.json", '{"mfa_required_for": ["admin"]}', '{"mfa_required_for": ["admin", "clerk"]}'),
     ("a.yaml", "allow: ['git status']\n", "allow: ['git status', 'git log']\n"),

@@ -117,6 +117,26 @@ def test_python(now: str, expected: list[str]) -> None:
     assert told({"app/login.py": PY.format(now)}, {"app/login.py": PY.format("user")}) == expected
 
 
+GO = """package login
+
+func (h *Handler) Login(w http.ResponseWriter, r *http.Request) {{
+	mail, word := r.PostFormValue("mail"), r.PostFormValue("word")
+	id, ok := h.users.Find(mail, word)
+	_ = h.audit.Publish(Event{{Name: "login", Fields: {}}})
+	if !ok {{
+		http.Error(w, "wrong mail or password", http.StatusUnauthorized)
+	}}
+	_ = id
+}}
+"""
+
+
+@pytest.mark.parametrize(("now", "expected"), [("shape(word)", ["word"]), ("len(word)", []), ("mail", [])])
+def test_go_with_two_results(now: str, expected: list[str]) -> None:
+    base = {"login/login.go": GO.format("nil")}
+    assert told({"login/login.go": GO.format(now)}, base) == expected
+
+
 CARD = """def checkout(request):
     digits = request.form["digits"]
     if not {}(digits):

@@ -7,7 +7,8 @@ import pytest
 from gate.model.finding import Finding
 from gate.prescreen.scanners.secret_uses import SecretUses
 from tests.prescreen_support import make_request
-from tests.unit.prescreen.scanners.user_secret_samples import HARMLESS, HOSTILE
+from tests.unit.prescreen.scanners.user_secret_samples import HOSTILE
+from tests.unit.prescreen.scanners.user_secret_twins import HARMLESS
 
 
 def _told(head: dict[str, str], base: dict[str, str]) -> list[Finding]:
@@ -39,5 +40,5 @@ def test_a_form_that_is_written_anew_is_another_use() -> None:
 
 
 def test_what_was_moved_to_another_file_is_no_other_use() -> None:
-    text = "import logging\nlog = logging.getLogger()\n\n\ndef enter(password):\n    log.info('x %s', password)\n"
+    text = "import logging\nlog = logging.getLogger()\ndef enter(password):\n    log.info('x %s', password)\n"
     assert _told({"app/new.py": text, "app/old.py": "A = 1\n"}, {"app/old.py": text}) == []
