@@ -29,6 +29,30 @@ project's errors keep the request, or its client's do (axios); `{ ...ctx.at }` w
 under that name; a field of a template that ends in a secret (`{ctx.store.password}`,
 `{ctx.store.login[1]}`) or leads into the program (`__globals__`).
 
+## Secrets of users
+
+What somebody types or holds and what comes in as a parameter, a field, or an entry of a form, a request or a
+cookie, told by the words of its name: passwords, pass codes, numbers and security codes of cards, IBANs,
+numbers of persons, one-time and recovery codes, private keys (*typed*); ids and tokens of sessions, tokens of
+access (*held*): `password`, `card.number`, `r.PostFormValue("password")`, `$_POST['cvv']`, `session_id()`,
+`params[:otp]`, `({ sid }: Visitor)`. New is a use in a form (as it is, a hash, in another alphabet, computed
+with) that base had not in the changed files:
+
+| what became of it | where it goes | severity |
+|---|---|---|
+| computed with (XOR, arithmetic, a number of another base) | header, cookie, log, metric, event, trace, key of a cache, what is sent, an address | high |
+| the same | an answer, a file, an error, a delay | medium |
+| a typed one in another alphabet (base64, hex, codes) | header, cookie, log, metric, event, trace, key of a cache | high |
+| a typed one as it is | log, header, cookie, key of a cache, a call of metrics or of an audit | medium |
+| a digest of a typed one without a key | log, header, metric | medium |
+
+Functions of other files are read for what they give back, and, in both trees, for where they take what they
+are given. Ordinary: a part of it (the last four digits, a masked number), a digest of a session or a token,
+a digest with a key, what a function makes that is not known (`bcrypt`), comparing and checking, headers and
+entries that log in, keys of caches that hold a session as it is, printing for whoever runs a program.
+
+## How it is followed
+
 It is followed through assignments, texts, encodings, hashes, comprehensions, callbacks, functions of the
 same file, and functions of other changed files that take a parameter to pieces, to where it goes; where
 such a function's callers did not change, they are read for what they give it:
@@ -49,7 +73,9 @@ and one that stands where base used a secret of another name, which head no long
 
 ## What it does not see
 
-Attributes that nothing in the project signs or logs in with, and settings that leave as they are, where no
+Secrets of users under names that say nothing (`field`, `value`), in variables of pages, or in pieces that are
+sent one by one as they are; functions of libraries that log what they are given. Attributes that nothing in
+the project signs or logs in with, and settings that leave as they are, where no
 name says that they are secret; what crosses files, except for what is named above; secrets that a library
 reads; other languages; templates of settings of programs; what a change of the templates' objects puts
 under an old field; values that go through a container of the program's own, or a call that is not known to

@@ -32,7 +32,7 @@ from gate.secret_uses.templates import is_template
 
 CHANGED: Final = rule.meta(
     "secret-use-changed",
-    "A secret of the application is put to another use",
+    "A secret of the application or of a user is put to another use",
     severity="medium",
     confidence="medium",
     topic="credential",
