@@ -31,7 +31,8 @@ _SPELLED: Final = frozenset({
     "to_base64",
     "base64", "reverse", "reversed", "bin2hex", "base64_encode", "to_hex_string", "to_hex_digits",
     "format_hex", "to_base64_string", "encode64", "strict_encode64", "urlsafe_encode64", "encode_hex_string",
-    "gzdeflate", "gzencode", "strrev", "str_rot13", "translate", "strtr", "base_convert",
+    "gzdeflate", "gzencode", "strrev", "str_rot13", "translate", "strtr", "base_convert", "unpack", "unpack1",
+    "set_bytes", "from_bytes",
 })  # fmt: skip
 """Of those which write all of it down in another alphabet."""
 _HASHED: Final = frozenset({

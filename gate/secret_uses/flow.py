@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from gate.dataclass import dataclass
+from gate.secret_uses import mixing
 from gate.secret_uses.calls import (
     MUTATORS,
     SETTERS,
@@ -23,7 +24,6 @@ from gate.secret_uses.calls import (
 )
 from gate.secret_uses.facts import FileUses, Outline
 from gate.secret_uses.ledger import Ledger, Summary
-from gate.secret_uses.mixing import INTS, computes, formed, handed, indexed, kept, summed
 from gate.secret_uses.names import (
     holds_settings,
     is_credential_entry,
@@ -152,16 +152,17 @@ class _Flow:
         if step.kind == "xor":
             return self._mixed(every, step.line, scope, "xor")
         if step.kind == "sum":
-            taken, rest = summed(step, every)
+            taken, rest = mixing.summed(step, every)
             return [*self._mixed(taken, step.line, scope), *rest]
         if step.kind == "plus":
             self._mixed(filter(is_number, every), step.line, scope)
+            every = mixing.added(every)
         if step.kind == "index":
-            return indexed(found)
+            return mixing.indexed(found)
         if step.kind == "item":
             return marked(every, "item")
         if step.kind == "slice":
-            return marked(found[0] if found else (), "part")
+            return mixing.sliced(step, found)
         if step.kind == "text":
             numbers = [value for value in every if is_number(value) and "hashed" not in value.marks]
             self._mixed(numbers, step.line, scope)
@@ -356,17 +357,17 @@ class _Flow:
         every = [*receiver, *all_given]
         if mark is None:
             self._ask(path, all_given)
-            others = kept(path, every)
-            if computes(path):
+            others = mixing.kept(path, every)
+            if mixing.computes(path):
                 others = self._mixed(others, step.line, scope)
             return [*self._encrypted(step, given, scope), *others] or self._accessor(step)
-        made = handed(step, mark, every)
+        made = mixing.handed(step, mark, every)
         pieces = [value for value in made if makes_number(path, value.marks)]
         made += self._mixed(marked(pieces, "code", "part"), step.line, scope)
-        if snake(path[-1]) in INTS:  # the number that a hexadecimal text is
+        if snake(path[-1]) in mixing.INTS:  # the number that a hexadecimal text is
             numbers = [value for value in made if {"coded", "bytes"} <= value.marks]
             made += self._mixed(marked(numbers, "code", "part"), step.line, scope)
-        return formed(step, made, all_given)
+        return mixing.formed(step, made, all_given)
 
     def _ask(self, path: tuple[str, ...], given: Iterable[Value]) -> None:
         """A function of another file, perhaps, that is given a secret of a user."""

@@ -33,9 +33,21 @@ _KEEPS: Final = frozenset({
     "finditer", "findall", "match", "match_all", "sub", "gsub", "preg_replace", "replace_all_string",
     "clean", "normalize", "trim_space", "fields_func", "strval", "integer", "chr", "char", "to_char",
     "as_string", "to_base", "encode_into", "array_reverse", "wordwrap", "chunk_split", "scan", "tr", "delete",
-    "request", "event", "entry", "message",
+    "request", "event", "entry", "message", "uuid", "text", "string_builder", "string_buffer",
+    "join_to_string",
 })  # fmt: skip
 """Calls through which a secret of a user is followed besides."""
+
+
+def sliced(step: Step, found: Sequence[Values]) -> list[Value]:
+    """A part of what is held, which may be the rest or all of it, turned round."""
+    turned = ("spelled", "rest") if step.name == ("turned",) else step.name
+    return [*marked(found[0] if found else (), "part", *turned)]
+
+
+def added(every: Sequence[Value]) -> list[Value]:
+    """A sum, or texts put together: of a secret of a user, numbers are computed with."""
+    return [more(v, ("mixed",)) if v.kind == "user" and "code" in v.marks else v for v in every]
 
 
 def summed(step: Step, every: Sequence[Value]) -> tuple[list[Value], list[Value]]:
@@ -74,6 +86,11 @@ def computes(path: Sequence[str]) -> bool:
     return bool(path) and snake(path[-1]) in _COMPUTES
 
 
+def path_of_codec(path: Sequence[str]) -> bool:
+    """Does Python's ``codecs`` write it down, in whatever alphabet?"""
+    return len(path) > 1 and path[0] == "codecs"
+
+
 def handed(step: Step, mark: str, values: Iterable[Value]) -> list[Value]:
     """What a call gives back that hands on what it is given."""
     path = step.name
@@ -92,6 +109,8 @@ def formed(step: Step, made: list[Value], given: Sequence[Value]) -> list[Value]
         made = [value._replace(marks=value.marks - {"cut"}) for value in made]
     if last == "to_string" and first_text(step) in _CODINGS:
         made = [*marked(made, "coded", "spelled")]
+    if path_of_codec(step.name):
+        made = [*marked(made, "spelled")]
     if last in ("sprintf", "format") and "x" in first_text(step).partition("%")[2].lstrip("0123456789")[:1]:
         made = [*marked(made, "spelled")]
     if last in _PLACES:  # where a character stands in an alphabet is a number

@@ -112,7 +112,7 @@ def _path(node: ast.Name | ast.Attribute | ast.Subscript, line: int) -> Step:
             key = _literal(at.slice)
             if not key:
                 kind = "slice" if isinstance(at.slice, ast.Slice) else "index"
-                base = several(kind, line, [_step(at.value), _step(at.slice)])  # type: ignore[arg-type]
+                base = several(kind, line, [_step(at.value), _step(at.slice)], _bounds(at.slice))  # type: ignore[arg-type]
                 return Step("name", line, (*names[::-1],), [(RECEIVER, base)]) if names else base
             names.append(key)
             at = at.value
@@ -120,6 +120,16 @@ def _path(node: ast.Name | ast.Attribute | ast.Subscript, line: int) -> Step:
             return Step("name", line, (at.id, *names[::-1]))
         else:
             return Step("name", line, (*names[::-1],), [(RECEIVER, _step(at))])
+
+
+def _bounds(at: ast.expr) -> tuple[str, ...]:
+    """``[::-1]`` is all of it, and ``[8:]`` the rest that somebody else may have the beginning of."""
+    if not isinstance(at, ast.Slice) or at.upper is not None:
+        return ()
+    if at.step is not None:
+        return ("turned",) if at.lower is None else ()
+    plain = at.lower is None or (isinstance(at.lower, ast.Constant) and at.lower.value != 0)
+    return ("rest",) if plain else ()
 
 
 def _literal(node: ast.expr) -> str:

@@ -36,8 +36,13 @@ _CACHED: Final = frozenset({
     "get", "set", "setex", "set_ex", "put", "add", "incr", "fetch", "remember", "get_or_set", "has",
     "exists", "delete", "write", "read", "expire", "lpush", "rpush", "sadd", "hset", "store",
 })  # fmt: skip
+_GETS: Final = frozenset({"get", "head", "open", "urlopen", "get_string_async", "get_async", "options"})
+_CLIENTS: Final = regex(r"requests|http|axios|urllib|(?:^|_)client$|(?:^|_)session$")
+_LOGS: Final = frozenset({
+    "log_information", "log_warning", "log_error", "log_debug", "log_trace", "log_critical",
+})  # fmt: skip
 _METRICS: Final = regex(
-    r"metric|statsd|telemetr|analytic|audit|tracer|(?:^|_)span$|prometheus|(?:^|_)stats$|counter|histogram"
+    r"(?:^|_)mdc$|metric|statsd|telemetr|analytic|audit|tracer|(?:^|_)span$|prometheus|(?:^|_)stats$|counter|histogram"
     r"|gauge|beacon"
 )
 _EVENTS: Final = frozenset({
@@ -99,6 +104,10 @@ def user_ways(
         yield "header", [*only_wide(given[0][2])]
     elif _CACHES.search(before) and last in _CACHED:
         yield "key", [*only_wide(given[0][2])]
+    elif last in _GETS and _CLIENTS.search(before):
+        yield "sent", [v for v in only_wide(given[0][2]) if not v.marks.isdisjoint(("mixed", "spelled"))]
+    elif last in _LOGS:
+        yield "log", [*only_wide(v for _, _, values in given for v in values)]
     elif _METRICS.search(before) or last in _EVENTS:
         loose = () if _METRICS.search(before) else (LOOSE,)
         for key, _, values in given:
@@ -121,7 +130,16 @@ def form_of(marks: Iterable[str]) -> Form:
         return "mixed"
     if not marks.isdisjoint(("spelled", "code")):
         return "coded"
-    return "part" if "part" in marks else "plain"
+    return "part" if "part" in marks and "rest" not in marks else "plain"
+
+
+def _coded(typed: bool, way: Way, marks: frozenset[str]) -> str:
+    """Another alphabet: nobody writes a password down so; a session's id is, in keys and in what is sent."""
+    if typed:
+        address = way == "sent" and "other" in marks
+        return "high" if way in ("header", "log", "label", "key") else "medium" if address else ""
+    told = way in ("header", "log", "label") and "spelled" in marks and LOOSE not in marks
+    return "medium" if told else ""
 
 
 def user_grade(secret: str, way: Way, sink: str, marks: Iterable[str]) -> str:
@@ -136,8 +154,7 @@ def user_grade(secret: str, way: Way, sink: str, marks: Iterable[str]) -> str:
     if at_home:
         return ""
     if form == "coded":
-        grave = typed and way in ("header", "log", "label", "key")
-        return "high" if grave else ""
+        return _coded(typed, way, marks)
     if not typed or LOOSE in marks or way not in ("header", "log", "label", "key"):
         return ""
     if form == "hashed":

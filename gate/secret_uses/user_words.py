@@ -54,6 +54,8 @@ _ABOUT: Final = frozenset({
 @lru_cache(8192)
 def user_secret(path: tuple[str, ...]) -> str:
     """What the secret of a user is called that this path reads; empty where it reads none."""
+    if path[-1] in ("value", "text") and len(path) > 2:  # of a field of a form
+        path = path[:-1]
     last = path[-1]
     if last.isupper() and len(path) > 1 and not last.startswith(("PHPSESSID", "JSESSIONID")):
         return ""

@@ -40,9 +40,10 @@ with) that base had not in the changed files:
 
 | what became of it | where it goes | severity |
 |---|---|---|
-| computed with (XOR, arithmetic, a number of another base) | header, cookie, log, metric, event, trace, key of a cache, what is sent, an address | high |
+| computed with (XOR, arithmetic, another base) | as below, what is sent, an address | high |
 | the same | an answer, a file, an error, a delay | medium |
-| a typed one in another alphabet (base64, hex, codes) | header, cookie, log, metric, event, trace, key of a cache | high |
+| a typed one in another alphabet (base64, hex) | header, cookie, log, metric, event, key of a cache | high |
+| a held one in another alphabet | header, cookie, log, metric, trace | medium |
 | a typed one as it is | log, header, cookie, key of a cache, a call of metrics or of an audit | medium |
 | a digest of a typed one without a key | log, header, metric | medium |
 

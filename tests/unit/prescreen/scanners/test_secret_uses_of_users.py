@@ -7,6 +7,7 @@ import pytest
 from gate.model.finding import Finding
 from gate.prescreen.scanners.secret_uses import SecretUses
 from tests.prescreen_support import make_request
+from tests.unit.prescreen.scanners.user_secret_forms import FORMS
 from tests.unit.prescreen.scanners.user_secret_samples import HOSTILE
 from tests.unit.prescreen.scanners.user_secret_twins import HARMLESS
 
@@ -23,6 +24,12 @@ def test_another_use_of_what_a_user_gives_is_told(name: str) -> None:
     assert [(one.severity.value, str(dict(one.evidence)["secret"])) for one in told] == [(severity, secret)]
     assert told[0].primary.path in head
     assert _told({}, head) == []
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_each_form_is_told(name: str) -> None:
+    path, text = FORMS[name]
+    assert _told({path: text.lstrip()}, {})
 
 
 @pytest.mark.parametrize("name", HARMLESS)
