@@ -113,7 +113,8 @@ i++) { o += String.fromCharCode(this.password.charCodeAt(i) ^ 5);
     "ts nest dto": ("src/a.ts", r"""
 class A {
 
-   @Post() async login(@Body() dto: LoginDto) { this.logger.log(`x ${Buffer.from(dto.password).toString("hex")}`);
+   @Post() async login(@Body() dto: LoginDto) {
+  this.logger.log(`x ${Buffer.from(dto.password).toString("hex")}`);
 } }
 """),
     "js console": ("src/a.js", r"""
