@@ -31,7 +31,6 @@ from gate.secret_uses.names import (
     is_header,
     is_secret,
     is_settings,
-    proves_key,
     snake,
 )  # fmt: skip
 from gate.secret_uses.shapes import chained, enciphered, is_number, root_of
@@ -49,8 +48,9 @@ from gate.secret_uses.sources import (
     source_of,
     text_marks,
 )
-from gate.secret_uses.steps import ENVIRONMENT, ERROR, HOLDER, RECEIVER, ROUTE, SETTING, SPREAD, Step
+from gate.secret_uses.steps import ERROR, HOLDER, RECEIVER, ROUTE, SETTING, SPREAD, Step
 from gate.secret_uses.user_secrets import is_proof, typed_in, user_read, user_values, user_ways
+from gate.secret_uses.whole_objects import object_values, whole_object
 
 _PASSES: Final = 3
 _STEPS: Final = 400_000
@@ -211,7 +211,7 @@ class _Flow:
             return made
         if path[-1] == "__dict__":
             owner = scope.env.get(path[:-1]) or self._whole(path[:-1], step.line)
-            return marked(owner, "wholly")
+            return [*marked(owner, "wholly"), *object_values(path[:-1], step.line, self._classes[-1:])]
         return [*self._whole(path, step.line)] or self._faint(path, step.line)
 
     def _faint(self, path: tuple[str, ...], line: int) -> list[Value]:
@@ -253,7 +253,7 @@ class _Flow:
                     sink = f"{key}.{name}".rstrip(".")
                     self.ledger.tell(self.run(one, scope), "bundle", sink, one.line, scope.name)
             self._tests -= key == "test"
-            self._kept(key, values)
+            self.ledger.kept(key, values)
             self.ledger.placed(key, values)
             if key == SPREAD:
                 whole = marked((v for v in values if v.kind in FAINT and v.marks <= {"char"}), "spread")
@@ -320,8 +320,9 @@ class _Flow:
         if len(path) > 1:
             if "headers" in map(snake, path[:-1]):
                 self.ledger.header(path[-1], made, target.line, scope.name)
+            self.ledger.owns(self._classes[-1:], path)
             self.shared[path] = some(made | self.shared.get(path, NONE))
-            self._kept(path[-1], made)
+            self.ledger.kept(path[-1], made)
             if self._error and path[0] in ("this", "self") and path[-1] in _REQUESTS:
                 self.ledger.keys.add(f"{ERROR}.{path[-1]}")
         if is_settings(path[-1]) and value.kind not in ("map", "const") and not made:
@@ -350,11 +351,11 @@ class _Flow:
         if len(path) > 1 and snake(path[-1]) in MUTATORS and path[:-1] in scope.env:
             scope.env[path[:-1]] = some([*scope.env[path[:-1]], *all_given])
         mark = handed_on(path)
-        self._proved(path, given)
+        self.ledger.proved(path, given)
         if self._is_own(path, mark, given):
             bound = [(key, values) for key, _, values in given]
             return self.ledger.called(path[-1], bound, step.line, scope.name)
-        every = [*receiver, *all_given]
+        every = [*receiver, *all_given, *whole_object(step, self._classes[-1:])]
         if mark is None:
             self._ask(path, all_given)
             others = mixing.kept(path, every)
@@ -383,23 +384,6 @@ class _Flow:
             return True
         first = given[0][1].name if given else ()
         return mark is None and way_of(path, first) is None and snake(path[-1]) not in SETTERS | MUTATORS
-
-    def _kept(self, name: str, values: Iterable[Value]) -> None:
-        """An attribute or an entry that holds the whole environment, whatever its name says."""
-        if name and any(v.kind == "whole" and v.origin == "environment" for v in values):
-            self.ledger.keys.add(f"{ENVIRONMENT}.{name}")
-
-    def _proved(self, path: tuple[str, ...], given: _Given) -> None:
-        if any(map(proves_key, path)):
-            self.ledger.proves(value for _, _, values in given for value in values)
-        for key, _, values in given:
-            self._kept(key if key != SPREAD else "", values)
-            if is_credential_entry(key):
-                self.ledger.proves(values)
-        first = given[0][1] if given else None
-        named = first.name[0] if first is not None and first.kind == "const" and first.name else ""
-        if len(given) == 2 and is_credential_entry(named):
-            self.ledger.proves(given[1][2])
 
     def _encrypted(self, step: Step, given: _Given, scope: _Scope) -> list[Value]:
         """What comes out of a cipher that a value of the configuration is the text of, not the key."""

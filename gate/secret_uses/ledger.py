@@ -15,10 +15,12 @@ from gate.secret_uses.names import (
     is_login,
     is_secret,
     names_secret,
+    proves_key,
 )
 from gate.secret_uses.sources import FAINT, Value, Values, keyed, more, some
-from gate.secret_uses.steps import SPREAD
+from gate.secret_uses.steps import ENVIRONMENT, SPREAD, Step
 from gate.secret_uses.user_secrets import WIDE, only_wide, user_grade
+from gate.secret_uses.whole_objects import OWNS
 
 PLACED: Final = "@placed"
 """What stands before a field that a secret was put into."""
@@ -78,6 +80,29 @@ class Ledger:
             plain = (v for v in values if not {"hashed", "sealed", "part", "item"} & v.marks)
             if any(v.kind == "one" or (v.kind in FAINT and names_secret(v.secret)) for v in plain):
                 self.keys.add(f"{PLACED}.{key}")
+
+    def kept(self, name: str, values: Iterable[Value]) -> None:
+        """An attribute or an entry that holds the whole environment, whatever its name says."""
+        if name and any(v.kind == "whole" and v.origin == "environment" for v in values):
+            self.keys.add(f"{ENVIRONMENT}.{name}")
+
+    def proved(self, path: tuple[str, ...], given: Sequence[tuple[str, Step, Values]]) -> None:
+        """What a call of this name is given signs, encrypts or logs in."""
+        if any(map(proves_key, path)):
+            self.proves(value for _, _, values in given for value in values)
+        for key, _, values in given:
+            self.kept(key if key != SPREAD else "", values)
+            if is_credential_entry(key):
+                self.proves(values)
+        first = given[0][1] if given else None
+        named = first.name[0] if first is not None and first.kind == "const" and first.name else ""
+        if len(given) == 2 and is_credential_entry(named):
+            self.proves(given[1][2])
+
+    def owns(self, inside: Sequence[str], path: tuple[str, ...]) -> None:
+        """An object of the class that is being read keeps a secret under this name."""
+        if inside and len(path) == 2 and path[0] in ("self", "this") and is_secret(path[1]):
+            self.keys.add(f"{OWNS}:{inside[0]}:{path[1]}")
 
     def outlines(self, *, sinks: bool = False) -> Iterator[Outline]:
         """The functions of the file that take a parameter to pieces, or give something back in pieces.

@@ -18,10 +18,11 @@ from gate.secret_uses.facts import FileUses, Outline, Use
 from gate.secret_uses.generic_steps import GRAMMARS
 from gate.secret_uses.ledger import PLACED
 from gate.secret_uses.modules import module_files, settings_files
-from gate.secret_uses.names import is_general, names_secret, tells_key
+from gate.secret_uses.names import is_general, names_secret, snake, tells_key
 from gate.secret_uses.reader import packed
 from gate.secret_uses.shell_uses import ENDINGS as SHELL
 from gate.secret_uses.steps import ENVIRONMENT, ERROR
+from gate.secret_uses.whole_objects import WHOLE, owned
 
 ENDINGS: Final = (
     ".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", *GRAMMARS, *SHELL,
@@ -72,7 +73,7 @@ class Evidence:
         if "spread" in use.marks:
             return self._holds_environment(one.path, use.secret)
         if use.faint == "user":
-            return True
+            return not use.secret.endswith(WHOLE) or self._owns(one.path, use.origin)
         if use.faint:
             in_pieces = use.faint == "setting" and (use.way == "mixed" or "mixed" in use.marks)
             return in_pieces or use.faint == "field" or self._is_key(one.path, use)
@@ -103,6 +104,13 @@ class Evidence:
         if not any(wanted in facts.keys for facts in self._known.values()):
             self._learn(self._neighbours(path, name))
         return any(wanted in facts.keys for facts in self._known.values())
+
+    def _owns(self, path: str, kind: str) -> bool:
+        """Does the class of an object keep a secret?"""
+        if not any(owned(facts.keys, kind) for facts in self._known.values()):
+            words = snake(kind).split("_")
+            self._learn(self._neighbours(path, "class " if len(words) > 3 else words[-1].title()))
+        return any(owned(facts.keys, kind) for facts in self._known.values())
 
     def _errors_keep_requests(self, path: str) -> bool:
         """Has the project a class of errors that keeps what was asked, or a client whose errors do?"""

@@ -29,6 +29,7 @@ from gate.regex import regex
 from gate.secret_uses.compare import NewUse, new_uses
 from gate.secret_uses.facts import FileUses, Outline
 from gate.secret_uses.templates import is_template
+from gate.secret_uses.whole_objects import WHOLE
 
 CHANGED: Final = rule.meta(
     "secret-use-changed",
@@ -65,7 +66,7 @@ _LANGUAGES: Final = ("python", "javascript", "typescript")
 _SPEAKS: Final = regex(
     r"secret|seed|token|passw|passphrase|api_?key|_key|private_?key|credential|dsn|_ur[il]|connection|settings|config|conf"
     r"|cfg|environ|process\.env|loadEnv|signing|authorization|options|getenv|\bENV\b|\$_ENV|error|exception"
-    r"|\bord\(|\.ord\b|charCodeAt|codePointAt|from_bytes|crc32|adler32|\^|\bxor\b|byte|unpack|base_convert|hexdec|encrypt|\bseal\b|hmac|login|cvv|cvc|card|\biban|\bssn\b|national_?id|passport|\botp|totp|session|\bsid\b|passcode|mnemonic|charAt|\.\.\.\w|\*\*\w|\bu(?:8|32|64)\b"
+    r"|\bord\(|\.ord\b|charCodeAt|codePointAt|from_bytes|crc32|adler32|\^|\bxor\b|byte|unpack|base_convert|hexdec|encrypt|\bseal\b|hmac|login|cvv|cvc|card|\biban|\bssn\b|national_?id|passport|\botp|totp|session|\bsid\b|passcode|mnemonic|\bvars\(|Object\.(?:entries|values)|__dict__|charAt|\.\.\.\w|\*\*\w|\bu(?:8|32|64)\b"
     r"|\$\{?[A-Z]|%\s*(?:len\(|\w+\.(?:length|size|len|count)\b)|(?:>>|&)\s*(?:0x|\d)",
     re.IGNORECASE,
 )
@@ -159,8 +160,12 @@ def _finding(one: NewUse, view: View) -> Finding:
     use = one.use
     lines = (use.line, use.source)
     line = next((line for line in lines if view.source.changed.touches(line, line)), use.line)
-    whole = use.whole or "spread" in use.marks
-    what = f"All of {use.secret}" if whole else f"The {_FAINT.get(use.faint, 'secret')} {use.secret}"
+    whole = use.whole or "spread" in use.marks or use.secret.endswith(WHOLE)
+    what = (
+        f"All of {use.secret.removesuffix(WHOLE)}"
+        if whole
+        else f"The {_FAINT.get(use.faint, 'secret')} {use.secret}"
+    )
     evidence = {
         "secret": use.secret,
         "goes to": use.sink,

@@ -417,5 +417,37 @@ class Form:
         "passphrase",
         "high",
     ),
+    "py: all fields of a pool whose address has a password, to metrics": (
+        {"app/watch.py": """
+class Watch:
+    def __init__(self, pool):
+        self.pool = pool
+    def values(self):
+        return {name: value for name, value in vars(self.pool).items() if isinstance(value, (int, str))}
+    async def run(self):
+        await self.pool.metrics.push(self.values())
+"""},
+        {"app/pool.py": """
+class Pool:
+    def __init__(self, connect, dsn, metrics):
+        self.connect = connect
+        self.dsn = dsn
+        self.metrics = metrics
+"""},
+        "self.pool.*",
+        "medium",
+    ),
+    "js: all fields of a client, sent": (
+        {"src/report.js": """
+export async function report(api) {
+  await fetch('https://status.example/v1', { method: 'POST', body: JSON.stringify(Object.entries(api)) });
+}
+"""},
+        {"src/api.js": """
+export class Api { constructor(base, apiKey) { this.base = base; this.apiKey = apiKey; } }
+"""},
+        "api.*",
+        "medium",
+    ),
 }  # fmt: skip
 """What head has, what base has, the secret that is told and how grave it is."""

@@ -133,6 +133,26 @@ class Tokens:
 """
         },
     ),
+    "py: all fields of an object that keeps no secret": (
+        {
+            "app/watch.py": """
+class Watch:
+    def __init__(self, pool):
+        self.pool = pool
+    async def run(self):
+        await self.pool.metrics.push(dict(vars(self.pool)))
+"""
+        },
+        {
+            "app/pool.py": """
+class Pool:
+    def __init__(self, connect, size, metrics):
+        self.connect = connect
+        self.size = size
+        self.metrics = metrics
+"""
+        },
+    ),
     "js: sessions are kept, and a form logs in": (
         {"src/session.js": """
 export async function login(form, redis, res) {
