@@ -271,7 +271,11 @@ def _asked(node: Node, calls: Mapping[str, Node]) -> Iterator[tuple[str, str]]:
     asked += [calls[name] for name in sorted(names_in(test)) if name in calls]
     for call in asked[:2]:
         given = arguments(call)
-        yield from _named_by(call, given[1:])
+        first = text_of(given[0]) if given else ""
+        known = (
+            2 if first in ("ctx", "context") or first.endswith(".Context()") else 1
+        )  # Go's context, then who
+        yield from _named_by(call, given[known:])
 
 
 def _named_by(call: Node, given: list[Node]) -> Iterator[tuple[str, str]]:

@@ -121,7 +121,7 @@ GO = """package login
 
 func (h *Handler) Login(w http.ResponseWriter, r *http.Request) {{
 	mail, word := r.PostFormValue("mail"), r.PostFormValue("word")
-	id, ok := h.users.Find(mail, word)
+	id, ok := h.users.Find(r.Context(), mail, word)
 	_ = h.audit.Publish(Event{{Name: "login", Fields: {}}})
 	if !ok {{
 		http.Error(w, "wrong mail or password", http.StatusUnauthorized)
