@@ -49,7 +49,7 @@ from gate.secret_uses.sources import (
     text_marks,
 )
 from gate.secret_uses.steps import ERROR, HOLDER, RECEIVER, ROUTE, SETTING, SPREAD, Step
-from gate.secret_uses.user_secrets import is_proof, typed_in, user_read, user_values, user_ways
+from gate.secret_uses.user_secrets import is_grave, is_proof, typed_in, user_read, user_values, user_ways
 from gate.secret_uses.whole_objects import object_values, whole_object
 
 _PASSES: Final = 3
@@ -372,8 +372,7 @@ class _Flow:
 
     def _ask(self, path: tuple[str, ...], given: Iterable[Value]) -> None:
         """A function of another file, perhaps, that is given a secret of a user."""
-        told = path and not is_proof(path[-1]) and any(value.kind == "user" for value in given)
-        if told and len(self.asked) < _KEYS:
+        if path and len(self.asked) < _KEYS and not is_proof(path[-1]) and any(map(is_grave, given)):
             self.asked.add(path[-1])
 
     def _is_own(self, path: tuple[str, ...], mark: str | None, given: _Given) -> bool:

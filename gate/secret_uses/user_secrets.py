@@ -78,6 +78,11 @@ def user_read(call: Step) -> list[Value]:
     return user_values((*path[:-1], at.name[0]), call.line) if at.kind == "const" and at.name else []
 
 
+def is_grave(value: Value) -> bool:
+    """Would it be told where it goes into a header?"""
+    return value.kind == "user" and bool(user_grade(value.secret, "header", "", value.marks))
+
+
 def is_proof(called: str) -> bool:
     """Does a function of this name ask whether it is the right one? What base does there is ordinary."""
     return _PROOF.search(snake(called)) is not None
