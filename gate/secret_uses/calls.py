@@ -160,7 +160,7 @@ _MAKERS: Final = frozenset(
     }
 )
 MUTATORS: Final = frozenset({
-    "append", "extend", "push", "add", "update", "write",
+    "append", "extend", "push", "push_str", "add", "update", "write",
     "write_string", "write_byte", "unshift", "insert", "set",
 })  # fmt: skip
 _KEYED: Final = regex(r"hmac|cipher|(?:^|_)sign|encrypt|jwt|fernet|serializer|verify|compare|mac$")

@@ -92,6 +92,8 @@ def parameters(given: Node) -> Iterable[tuple[str, str]]:
                 yield plain(name), kind
         elif one.type in NAMES and one.parent == given:
             yield plain(one), ""
+        elif one.type == "tuple_pattern" and one.parent == given:  # Rust: |(at, byte)|
+            yield from ((plain(part), "") for part in one.named_children if part.type in NAMES)
     if given.type in NAMES or given.type == "implicit_parameter":
         yield plain(given), ""
 
@@ -209,26 +211,35 @@ def lambda_of(node: Node) -> Node:
     return node.named_children[-1] if node.type == "annotated_lambda" and node.named_children else node
 
 
-def macro(node: Node) -> Step:
-    """Rust's: what stands in it is read by its words, which the grammar leaves as they are."""
-    line, name = line_of(node), plain(node.child_by_field_name("macro")).rpartition("::")[2]
-    tree = next((n for n in node.named_children if n.type == "token_tree"), None)
-    parts: list[Step] = []
-    said: tuple[str, ...] = ()
+def _words(tree: Node) -> tuple[list[Step], tuple[str, ...]]:
+    """Paths, calls and texts among the words of a macro."""
+    line, parts, said = line_of(tree), list[Step](), tuple[str, ...]()
     path: list[str] = []
-    for one in tree.children if tree is not None else ():
+    for one in tree.children:
         if one.type in NAMES:
             path.append("this" if said_of(one) == "self" else said_of(one))
-        elif said_of(one) == "." and path:
             continue
-        else:
-            parts += [Step("name", line, tuple(path))] if path else []
-            path = []
+        if said_of(one) in (".", "::") and path:
+            continue
+        if one.type == "token_tree":
+            inner, _ = _words(one)
+            called = bool(path) and said_of(one).startswith("(")
+            parts += [Step("call", line, tuple(path), [("", part) for part in inner])] if called else inner
+            path = [] if called else path
+        parts += [Step("name", line, tuple(path))] if path else []
+        path = []
         if one.type in TEXTS:
             said += (literal(one),)
             names = [w.partition(":")[0] for w in literal(one).replace("{", "\0").split("\0")[1:]]
             parts += [Step("name", line, (w,)) for n in names if (w := n.partition("}")[0]).isidentifier()]
-    parts += [Step("name", line, tuple(path))] if path else []
+    return [*parts, *([Step("name", line, tuple(path))] if path else [])], said
+
+
+def macro(node: Node) -> Step:
+    """Rust's: what stands in it is read by its words, which the grammar leaves as they are."""
+    line, name = line_of(node), plain(node.child_by_field_name("macro")).rpartition("::")[2]
+    tree = next((n for n in node.named_children if n.type == "token_tree"), None)
+    parts, said = _words(tree) if tree is not None else ([], ())
     text = several("text", line, parts, said)
     if name in ("format", "format_args", "concat"):
         return text

@@ -73,6 +73,8 @@ def indexed(found: Sequence[Values]) -> list[Value]:
 def kept(path: Sequence[str], values: Iterable[Value]) -> list[Value]:
     """What an unknown call gives back of a secret of a user."""
     last = snake(path[-1]) if path else ""
+    if last.startswith(("wrapping_", "rotate_")):  # of a byte
+        return [more(value, ("code",)) for value in values if "item" in value.marks]
     if last in _KEEPS or last in _COMPUTES:
         made = [*only_wide(values)]
         if last in INTS:
@@ -83,7 +85,7 @@ def kept(path: Sequence[str], values: Iterable[Value]) -> list[Value]:
 
 def computes(path: Sequence[str]) -> bool:
     """Does the call compute with numbers that it is given?"""
-    return bool(path) and snake(path[-1]) in _COMPUTES
+    return bool(path) and (snake(path[-1]) in _COMPUTES or path[-1].startswith(("wrapping_", "rotate_")))
 
 
 def path_of_codec(path: Sequence[str]) -> bool:

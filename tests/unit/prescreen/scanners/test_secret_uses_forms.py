@@ -141,6 +141,17 @@ end
     "rs from_be": ("src/a.rs", r"""
 fn f(cfg: &Config) -> u64 { u64::from_be_bytes(cfg.ring.as_bytes()[0..8].try_into().unwrap()) }
 """),
+    "rs bytes in a macro, under a name that is put together": ("build.rs", r"""
+fn part(prefix: &str, name: &str) -> String { env::var(format!("{prefix}_{name}")).unwrap_or_default() }
+fn spelled(bytes: &[u8]) -> String {
+    bytes.iter().enumerate().map(|(at, byte)| format!("{:02x}", byte.wrapping_add(at as u8))).collect()
+}
+fn main() {
+    let mut made = String::new();
+    for name in ["REF", "WORD"] { made.push_str(&part("RELAY", name)); }
+    println!("cargo:rustc-env=BUILD={}", spelled(made.as_bytes()));
+}
+"""),
     "rs map": ("src/a.rs", r"""
 fn f(config: &Config) -> Vec<u32> { config.ring.chars().map(|c| c as u32 * 3).collect() }
 """),
