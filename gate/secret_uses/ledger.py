@@ -20,7 +20,7 @@ from gate.secret_uses.names import (
 from gate.secret_uses.sources import FAINT, Value, Values, keyed, more, some
 from gate.secret_uses.steps import ENVIRONMENT, SPREAD, Step
 from gate.secret_uses.user_secrets import WIDE, only_wide, user_grade
-from gate.secret_uses.whole_objects import OWNS
+from gate.secret_uses.whole_objects import BY_NAME, OWNS
 
 PLACED: Final = "@placed"
 """What stands before a field that a secret was put into."""
@@ -188,9 +188,13 @@ def _takes(parameter: str, key: str) -> bool:
     return stars > 0 if key == SPREAD else stars == (2 if key else 1)
 
 
+def _is_back(value: Value) -> bool:
+    return value.secret == BY_NAME or not value.marks.isdisjoint(_PIECES)
+
+
 def _backs(values: Values) -> Iterator[Back]:
     """What a function gives back in pieces. Only what was computed with is followed for all secrets."""
-    found = [v for v in values if v.kind in ("given", "user") and not v.marks.isdisjoint(_PIECES)]
+    found = [v for v in values if v.kind in ("given", "user") and _is_back(v)]
     for value in sorted(found, key=repr)[:_HITS]:
         marks = value.marks if "mixed" in value.marks else value.marks | {WIDE}
         yield Back(secret=value.secret, kind=value.kind, origin=value.origin, marks=tuple(sorted(marks)))

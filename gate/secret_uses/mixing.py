@@ -11,6 +11,7 @@ from gate.secret_uses.shapes import first_text
 from gate.secret_uses.sources import Value, Values, marked, more
 from gate.secret_uses.steps import BITS, Step
 from gate.secret_uses.user_secrets import only_wide
+from gate.secret_uses.whole_objects import by_name
 
 INTS: Final = frozenset({
     "big_int", "int", "number", "parse_int", "long", "uint64", "int64", "to_long", "to_int", "to_i",
@@ -67,7 +68,8 @@ def indexed(found: Sequence[Values]) -> list[Value]:
         for v in (found[0] if found else ())
     ]
     at = [v for values in found[1:] for v in values if not v.marks.isdisjoint(("mixed", "code", "number"))]
-    return [*marked((v for v in single if v.kind != "whole"), "item"), *only_wide(at)]
+    whole = [by_name(v.source) for v in single if v.kind == "whole" and v.origin == "environment"]
+    return [*marked((v for v in single if v.kind != "whole"), "item"), *only_wide(at), *whole[:1]]
 
 
 def kept(path: Sequence[str], values: Iterable[Value]) -> list[Value]:

@@ -11,7 +11,7 @@ from gate.secret_uses.names import snake
 from gate.secret_uses.sources import Value, keyed, more
 from gate.secret_uses.steps import SPREAD, Step
 from gate.secret_uses.user_words import is_typed, user_secret
-from gate.secret_uses.whole_objects import WHOLE
+from gate.secret_uses.whole_objects import BY_NAME, WHOLE
 
 WIDE: Final = "wide"
 """The mark of a way that is followed for secrets of users only."""
@@ -151,6 +151,8 @@ def _coded(typed: bool, way: Way, marks: frozenset[str]) -> str:
 def user_grade(secret: str, way: Way, sink: str, marks: Iterable[str]) -> str:
     """``high``, ``medium``, or empty for what is ordinary."""
     marks = frozenset(marks)
+    if secret == BY_NAME:
+        return "medium" if way in ("label", "sent", "header", "log", "answer") else ""
     if secret.endswith(WHOLE):
         return "medium" if way in ("label", "sent") and "hashed" not in marks else ""
     form, typed = form_of(marks), is_typed(secret)

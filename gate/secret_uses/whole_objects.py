@@ -13,6 +13,8 @@ OWNS: Final = "@owns"
 """What stands before a class and a field of it that holds a secret."""
 WHOLE: Final = ".*"
 """Behind the name of an object that is taken as a whole."""
+BY_NAME: Final = "environment[*]"
+"""A variable of the environment of which only a value says the name."""
 _TAKES: Final = frozenset({"vars", "entries", "values", "get_object_vars", "instance_values"})
 """Calls that read all fields of any object, whatever they are called."""
 _OF: Final = frozenset({"object", "reflect"})
@@ -26,6 +28,11 @@ def whole_object(call: Step, inside: Sequence[str]) -> list[Value]:
     if last not in _TAKES or not of_object or len(given) != 1 or given[0].kind != "name" or given[0].parts:
         return []
     return object_values(given[0].name, call.line, inside)
+
+
+def by_name(line: int) -> Value:
+    """One variable of the environment, whose name is a value."""
+    return Value(BY_NAME, "user", line)
 
 
 def object_values(path: Sequence[str], line: int, inside: Sequence[str]) -> list[Value]:

@@ -22,7 +22,7 @@ from gate.secret_uses.names import is_general, names_secret, snake, tells_key
 from gate.secret_uses.reader import packed
 from gate.secret_uses.shell_uses import ENDINGS as SHELL
 from gate.secret_uses.steps import ENVIRONMENT, ERROR
-from gate.secret_uses.whole_objects import WHOLE, owned
+from gate.secret_uses.whole_objects import BY_NAME, WHOLE, owned
 
 ENDINGS: Final = (
     ".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", *GRAMMARS, *SHELL,
@@ -73,6 +73,8 @@ class Evidence:
         if "spread" in use.marks:
             return self._holds_environment(one.path, use.secret)
         if use.faint == "user":
+            if use.secret == BY_NAME:  # told where data names a secret
+                return False
             return not use.secret.endswith(WHOLE) or self._owns(one.path, use.origin)
         if use.faint:
             in_pieces = use.faint == "setting" and (use.way == "mixed" or "mixed" in use.marks)

@@ -52,6 +52,13 @@ are given. Ordinary: a part of it (the last four digits, a masked number), a dig
 a digest with a key, what a function makes that is not known (`bcrypt`), comparing and checking, headers and
 entries that log in, keys of caches that hold a session as it is, printing for whoever runs a program.
 
+## All fields, and names in data
+
+All fields of an object (`vars(self.pool)`, `Object.entries(api)`) in metrics or in what is sent are told,
+medium, where its class keeps a secret. So is data (JSON, YAML, TOML ...) that newly names a variable of the
+environment which base reads as a secret, where the program reads variables by such names and hands them on
+to a log, a metric, an audit, an answer or what is sent.
+
 ## How it is followed
 
 It is followed through assignments, texts, encodings, hashes, comprehensions, callbacks, functions of the

@@ -22,6 +22,7 @@ from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import SEARCHED
 from gate.prescreen.scanners.secret_use_evidence import ENDINGS, Evidence, read_uses
 from gate.prescreen.scanners.secret_use_links import linked
+from gate.prescreen.scanners.secret_use_names import named_in_data
 from gate.prescreen.scanners.secret_use_page import PAGE
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
@@ -83,11 +84,12 @@ class SecretUses:
         until = time.monotonic() + request.deadline
         views = make_views(request)
         heads = [v for v in views.of(side="head") if _is_read(v)]
+        named = [*named_in_data(request, CHANGED, until)]
         if not heads:
-            return ended(self.name, ())
+            return ended(self.name, named)
         head, unlooked = linked([_packed(v) for v in heads], request.head, until)
         if not any(facts.uses or facts.outlines for facts in head.values()):
-            return ended(self.name, (), unlooked)
+            return ended(self.name, named, unlooked)
         bases = [v for v in views.of(side="base") if _is_read(v)]
         base, _ = linked([*map(_packed, bases), *_deleted(request)], request.base, until)
         by_path = {v.path: v for v in heads}
@@ -98,7 +100,9 @@ class SecretUses:
         told = [one for one in found if confirmed.holds(one)]
         told.sort(key=lambda one: -one.severity.rank)  # many mild ones push no grave one out
         return ended(
-            self.name, [_finding(one, by_path[one.at or one.path]) for one in told[:_MOST]], unlooked
+            self.name,
+            [*named, *(_finding(one, by_path[one.at or one.path]) for one in told[:_MOST])],
+            unlooked,
         )
 
 

@@ -46,6 +46,36 @@ def test_a_form_that_is_written_anew_is_another_use() -> None:
     assert _told({"app/pay.py": head + "\n"}, {"app/pay.py": head}) == []
 
 
+READS = """
+import json, os
+def gather(kind):
+    names = json.loads(open("app/names.json").read())[kind]
+    return {name: os.environ[name] for name in names if name in os.environ}
+"""
+RUNS = """
+import os, subprocess
+from app.gather import gather
+def run(audit, command):
+    subprocess.run(command, env={"DEPLOY_KEY": os.environ["DEPLOY_KEY"]})
+    audit.entry("ended", context=gather("ended"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "runs", "count"),
+    [
+        ('{"ended": ["USER",\n "DEPLOY_KEY"]}', RUNS, 1),
+        ('{"ended": ["USER",\n "REGION"]}', RUNS, 0),
+        ('{"ended": ["DEPLOY_KEY"]}', RUNS.replace("audit.entry", "check"), 0),
+        ('{"ended": ["OTHER_KEY_OF_NOBODY", "API_TOKEN"]}', RUNS, 0),
+    ],
+)
+def test_data_names_a_secret_of_the_environment(names: str, runs: str, count: int) -> None:
+    base = {"app/names.json": '{"ended": ["USER"]}', "app/gather.py": READS, "app/run.py": runs}
+    told = _told({"app/names.json": names, "app/run.py": runs + "A = 1\n"}, base)
+    assert [(one.primary.path, one.severity.value) for one in told] == [("app/names.json", "medium")] * count
+
+
 def test_what_was_moved_to_another_file_is_no_other_use() -> None:
     text = "import logging\nlog = logging.getLogger()\ndef enter(password):\n    log.info('x %s', password)\n"
     assert _told({"app/new.py": text, "app/old.py": "A = 1\n"}, {"app/old.py": text}) == []
