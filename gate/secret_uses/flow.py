@@ -279,7 +279,7 @@ class _Flow:
 
     def _assign(self, step: Step, scope: _Scope) -> Iterable[Value]:
         target, value = step.parts[0][1], step.parts[1][1]
-        made = self.run(value, scope)
+        made = frozenset(mixing.folded(target, value, self.run(value, scope)))
         if step.name[0] == "^=":
             made |= frozenset(self._mixed([*made, *self.run(target, scope)], step.line, scope, "xor"))
         elif step.name[0] in ("+=", "-=", "*=", "|=", "<<="):
@@ -358,7 +358,7 @@ class _Flow:
         every = [*receiver, *all_given, *whole_object(step, self._classes[-1:])]
         if mark is None:
             self._ask(path, all_given)
-            others = mixing.kept(path, every)
+            others = mixing.kept(step, every)
             if mixing.computes(path):
                 others = self._mixed(others, step.line, scope)
             return [*self._encrypted(step, given, scope), *others] or self._accessor(step)

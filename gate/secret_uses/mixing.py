@@ -28,6 +28,7 @@ _COMPUTES: Final = frozenset({
     "wrapping_mul",
     "wrapping_sub", "add_mod",
 })  # fmt: skip
+_REPLACES: Final = frozenset({"sub", "gsub", "preg_replace", "replace_all_string", "replace_all"})
 _KEEPS: Final = frozenset({
     "divmod", "append", "floor", "ceil", "trunc", "abs", "format_int", "format_uint", "itoa", "parse_uint",
     "parse_long", "intval", "atoi", "gmp_init", "gmp_strval", "set_string", "decimal", "big_decimal",
@@ -51,6 +52,24 @@ def added(every: Sequence[Value]) -> list[Value]:
     return [more(v, ("mixed",)) if v.kind == "user" and "code" in v.marks else v for v in every]
 
 
+def folded(target: Step, value: Step, made: Iterable[Value]) -> list[Value]:
+    """What a variable holds that is cut to a width with every piece, as hashes and buckets are."""
+    if target.kind != "name" or value.kind not in ("any", "sum") or not _mentions(value, target.name):
+        return [*made]
+    return [more(v, ("lossy",)) if v.kind in ("user", "given") else v for v in made]
+
+
+def _mentions(step: Step, path: tuple[str, ...]) -> bool:
+    return (step.kind == "name" and step.name == path) or any(_mentions(part, path) for _, part in step.parts)
+
+
+def _masked(step: Step, values: Iterable[Value]) -> list[Value]:
+    """A secret of a user in which characters were replaced by stars is a part of it."""
+    texts = [part.name[0] for key, part in step.parts if not key and part.kind == "const" and part.name]
+    stars = snake(step.name[-1]) in _REPLACES and any(text and not text.strip("*•#") for text in texts[1:])
+    return [more(v, ("part",)) if stars and v.kind in ("user", "given") else v for v in values]
+
+
 def summed(step: Step, every: Sequence[Value]) -> tuple[list[Value], list[Value]]:
     """What a sum computes with, and what it leaves as it is."""
     taken = [value for value in every if "item" in value.marks]
@@ -72,13 +91,14 @@ def indexed(found: Sequence[Values]) -> list[Value]:
     return [*marked((v for v in single if v.kind != "whole"), "item"), *only_wide(at), *whole[:1]]
 
 
-def kept(path: Sequence[str], values: Iterable[Value]) -> list[Value]:
+def kept(step: Step, values: Iterable[Value]) -> list[Value]:
     """What an unknown call gives back of a secret of a user."""
+    path = step.name
     last = snake(path[-1]) if path else ""
     if last.startswith(("wrapping_", "rotate_")):  # of a byte
         return [more(value, ("code",)) for value in values if "item" in value.marks]
     if last in _KEEPS or last in _COMPUTES:
-        made = [*only_wide(values)]
+        made = [*only_wide(_masked(step, values))]
         if last in INTS:
             made = [more(value, ("number",)) for value in made]
         return made

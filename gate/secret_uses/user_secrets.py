@@ -159,6 +159,8 @@ def user_grade(secret: str, way: Way, sink: str, marks: Iterable[str]) -> str:
     if form == "part" or "sealed" in marks or way in ("mixed", "returned", "bundle"):
         return ""
     at_home = "auth" in marks and "other" not in marks and way in _AT_HOME
+    if form == "mixed" and "lossy" in marks and not typed:  # a bucket of sessions
+        return ""
     if form == "mixed":
         return "" if at_home and typed else "high" if way in _LEAVING else "medium"
     if at_home:

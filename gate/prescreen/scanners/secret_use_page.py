@@ -49,7 +49,8 @@ with) that base had not in the changed files:
 
 Functions of other files are read for what they give back, and, in both trees, for where they take what they
 are given. Ordinary: a part of it (the last four digits, a masked number), a digest of a session or a token,
-a digest with a key, what a function makes that is not known (`bcrypt`), comparing and checking, headers and
+a sum of a session's characters that is cut to a width with each of them (a bucket of an experiment), a
+digest with a key, what a function makes that is not known (`bcrypt`), comparing and checking, headers and
 entries that log in, keys of caches that hold a session as it is, printing for whoever runs a program.
 
 ## All fields, and names in data

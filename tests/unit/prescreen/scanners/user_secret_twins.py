@@ -153,6 +153,28 @@ class Pool:
 """
         },
     ),
+    "js: a bucket of sessions for an experiment": (
+        {"src/bucket.js": """
+export function bucket(sessionId) {
+  let h = 0;
+  for (const c of sessionId) { h = ((h << 5) - h + c.charCodeAt(0)) | 0; }
+  analytics.track("exposure", { bucket: Math.abs(h) % 100 });
+}
+"""},
+        {},
+    ),
+    "py: a bucket of sessions, and a card with stars": (
+        {"app/bucket.py": """
+import re
+def seen(metrics, log, session_id, card_number):
+    h = 0
+    for c in session_id:
+        h = (h * 31 + ord(c)) % 1000
+    metrics.event("seen", bucket=h)
+    log.info("card %s", re.sub(r"\\d(?=\\d{4})", "*", card_number))
+"""},
+        {},
+    ),
     "js: sessions are kept, and a form logs in": (
         {"src/session.js": """
 export async function login(form, redis, res) {
