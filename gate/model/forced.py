@@ -35,7 +35,7 @@ class Condition:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ForcedTarget:
     """A line of head that is to be forced: where its call begins, what it stands in, and the lines of base
-    that are forced for comparison (line and column).
+    that are forced for comparison (line and column). ``receivers``: SensitiveCall.receivers.
     """
 
     path: str
@@ -44,6 +44,7 @@ class ForcedTarget:
     function: str
     in_tests: bool = False
     before: tuple[tuple[int, int], ...] = ()
+    receivers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

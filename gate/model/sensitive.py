@@ -69,6 +69,8 @@ class SensitiveCall:
     """A test's call of a helper that calls nothing of its kind: it takes a function out of what it is given
     (``getattr``) and hands that on.
     """
+    receivers: tuple[tuple[str, str], ...] = ()
+    """Of a call of the project's own methods: file and name (``Reporter.report``) of each that it may be."""
 
     @property
     def place(self) -> tuple[int, int, int, int]:
@@ -92,9 +94,10 @@ HANDED_THROUGH = frozenset(
 class FunctionReading:
     """A function that hands what it is given on: to sensitive calls (``kinds``), to other functions
     (``calls``: dotted names as imported, ``.name`` for one of the same file, ``/.folder.module.name`` by
-    its place in the tree). ``alias``: only another name for these. ``generator``: a call of it
-    runs nothing yet, whoever goes through what it gives does. ``handed``: those of ``kinds`` of which it
-    calls nothing and only hands a function on.
+    its place in the tree, ``*reporter.report`` for a method of an object that is called so, of whatever
+    class). ``alias``: only another name for these. ``generator``: a call of it runs nothing yet, whoever goes
+    through what it gives does. ``handed``: those of ``kinds`` of which it calls nothing and only hands a
+    function on.
     """
 
     name: str
@@ -124,8 +127,8 @@ class SourceReading:
     ``readable`` is False where no grammar fits or the text is no program text that a person reviews
     (generated, minified, binary): ``reason`` says which. ``executable`` are the lines that hold code
     (no comment, no blank line), ascending; ``calls`` the sensitive calls in line order. Of Python also
-    ``functions`` that hand on what they are given, ``references`` to such, and ``strings``: names at the
-    top of a module for an address or a command.
+    ``functions`` that hand on what they are given, all ``methods`` that do something (``Reporter.report``),
+    ``references`` to such, and ``strings``: names at the top of a module for an address or a command.
     """
 
     language: str
@@ -134,6 +137,7 @@ class SourceReading:
     executable: tuple[int, ...] = ()
     calls: tuple[SensitiveCall, ...] = ()
     functions: tuple[FunctionReading, ...] = ()
+    methods: tuple[str, ...] = ()
     references: tuple[Reference, ...] = ()
     strings: tuple[Reference, ...] = ()
 

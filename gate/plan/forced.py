@@ -66,6 +66,7 @@ def forced_targets(
                 function=call.function,
                 in_tests=unrun.in_tests,
                 before=_before(call, before.calls if before is not None else ()),
+                receivers=call.receivers,
             )
             known.add(unrun.first)
             rank = (unrun.in_tests, counts[call.function], _WEIGHT[call.kind], file.path, call.first)
@@ -127,6 +128,8 @@ def forced_probe(
         seconds = _START + _EACH_COPY * len(items)
     else:
         items = _python_items(path, places, paths, seed, mark)
+        if receivers := _receivers(group, paths):
+            items = [{**item, "receivers": receivers} for item in items]
         watched = {path: tuple((line, line) for line, _ in places)}
         seconds = _START + _EACH * len(items)
     lines = ", ".join(str(t.line) for t in group)
@@ -163,6 +166,19 @@ def _python_items(
         | ({"module": module.name} if module.name else {})
         for place in places
     ]
+
+
+def _receivers(group: Sequence[ForcedTarget], paths: frozenset[str]) -> dict[str, list[list[str]]]:
+    """For the names of methods the classes that have them: module and name. Alike on both sides, so that base
+    is asked with the same objects.
+    """
+    found: dict[str, list[list[str]]] = {}
+    for path, name in dict.fromkeys(each for target in group for each in target.receivers):
+        owner, _, method = name.rpartition(".")
+        module = module_of(path, paths).name if path in paths else None
+        if module and owner:
+            found.setdefault(method, []).append([module, owner])
+    return found
 
 
 def conditions_of(

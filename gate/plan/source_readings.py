@@ -49,9 +49,9 @@ def read_change(files: Sequence[ChangedFile], base: Tree, head: Tree) -> Reading
     was_sourced = frozenset(path for path, file in before.items() if file.path in sourced)
     was = read_sources(_sources(old, was_sourced), deadline=DEADLINE)
     if any(reading.references or reading.strings for reading in found.values()):
-        wrappers = Wrappers(head, found)
-        wrappers.read_for(asked_names(found))
         here = {before[path].path: reading for path, reading in was.items()}
+        wrappers = Wrappers(head, found, _added_methods(found, here))
+        wrappers.read_for(asked_names(found))
         fed = fed_constants(found, here, head, wrappers)
         found = {path: _behind(path, reading, wrappers, fed) for path, reading in found.items()}
         was = {path: _behind(before[path].path, reading, wrappers, fed) for path, reading in was.items()}
@@ -60,6 +60,17 @@ def read_change(files: Sequence[ChangedFile], base: Tree, head: Tree) -> Reading
         base={before[path].path: reading for path, reading in was.items() if before[path].path in now},
         texts={path: texts[path] for path in found},
         removed={path: was[path] for path in sorted(was) if before[path].path not in now},
+    )
+
+
+def _added_methods(
+    head: Mapping[str, SourceReading], base: Mapping[str, SourceReading]
+) -> frozenset[tuple[str, str]]:
+    """The methods of head's files that their base has not."""
+    return frozenset(
+        (path, name)
+        for path, reading in head.items()
+        for name in {*reading.methods} - {*(base[path].methods if path in base else ())}
     )
 
 

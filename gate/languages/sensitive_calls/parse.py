@@ -101,6 +101,7 @@ def read_one(path: str, data: bytes, options: Mapping[str, Any]) -> SourceReadin
         executable=tuple(sorted(found.executable)),
         calls=tuple(ordered),
         functions=found.functions,
+        methods=found.methods,
         references=tuple(found.references[:_MOST]),
         strings=tuple(found.strings[:_MOST]),
     )
@@ -113,6 +114,7 @@ class _Found:
     executable: set[int] = field(default_factory=set)
     calls: set[SensitiveCall] = field(default_factory=set)
     functions: tuple[FunctionReading, ...] = ()
+    methods: tuple[str, ...] = ()
     references: list[Reference] = field(default_factory=list)
     strings: list[Reference] = field(default_factory=list)
 
@@ -138,7 +140,7 @@ class _Found:
         except TangledError as error:
             return str(error)
         if followed is not None:
-            self.functions = followed[1]
+            self.functions, self.methods = followed[1:]
             hits = [*followed[0], *_paths(parsed, parsed.strings, _told)]
         else:
             hits = list(_all_hits(part.language, parsed, shipped=not is_unshipped(path)))

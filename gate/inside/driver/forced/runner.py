@@ -1,8 +1,8 @@
 """The verb ``force``: loads a module as call probes do and runs lines of it that nothing reached.
 
 Item: ``path``, ``module`` and ``roots`` as for an import, ``targets`` ([line, column, ...]), ``seed`` (0 or
-1), ``mark`` (in the text of what is made up). What it reports, ``forced`` ([[line, how far it came], ...]),
-is a hint; the trace is the evidence.
+1), ``mark`` (in the text of what is made up), ``receivers`` (classes by their methods, receivers.py). What it
+reports, ``forced`` ([[line, how far it came], ...]), is a hint; the trace is the evidence.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 from .. import argument_values, call_runner
 from . import calling, marks
 from .places import FUNCTIONS, attribute_constants, call_constants, functions_around, global_constants
+from .receivers import Receivers
 from .rewrite import Rewriter
 from .runtime import NAME, Runtime
 from .soften import OWNER
@@ -59,7 +60,8 @@ class Target:
         """Force it in one way, in the other where that shows nothing of its own. Returns how far it came."""
         told = "not reached"
         for both in (False, True):
-            runtime = Runtime((call_runner.CallTimeout,), self._constants())
+            receivers = Receivers(self.item.get("receivers") or {})
+            runtime = Runtime((call_runner.CallTimeout,), self._constants(), receivers)
             random.seed(0)
             call_runner.bounded(lambda r=runtime, b=both: self._once(r, b), EACH)  # type: ignore[misc]
             if runtime.concrete:

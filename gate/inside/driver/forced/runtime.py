@@ -16,6 +16,7 @@ from typing import Any, Tuple, Type
 
 from .. import argument_values, own_modules
 from .marks import PORTS, Mark, MarkedError, is_marked
+from .receivers import Receivers
 
 NAME = "__gate__"
 Passing = Tuple[Type[BaseException], ...]
@@ -30,10 +31,17 @@ class Pass(BaseException):
 
 class Runtime:
     """One forced run. ``passing``: exceptions that go through; ``constants``: attributes that an object
-    lacks, by name. ``reached`` and ``concrete``: the line was, with arguments that came from the code.
+    lacks, by name; ``receivers``: whose method it is that the line calls. ``reached`` and ``concrete``: the
+    line was, with arguments that came from the code.
     """
 
-    def __init__(self, passing: tuple[type[BaseException], ...], constants: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        passing: tuple[type[BaseException], ...],
+        constants: dict[str, Any],
+        receivers: Receivers | None = None,
+    ) -> None:
+        self.receivers = receivers or Receivers({})
         self.passing: Passing = (*passing, GeneratorExit, asyncio.CancelledError, Pass)
         self.constants = constants
         self.most = _MOST_TURNS
@@ -74,6 +82,10 @@ class Runtime:
         if (found is None or isinstance(found, Mark)) and name in self.constants:
             return self.constants[name]
         return found
+
+    def own(self, found: Any, name: str) -> Any:
+        """The method that the line calls: of a stand-in that of the class which it stands in for."""
+        return (self.receivers.method(name) or found) if isinstance(found, Mark) else found
 
     def item(self, value: Any, key: Any) -> Any:
         """``value[key]``; of a table that lacks the key the first entry."""

@@ -67,7 +67,10 @@ class Softener(ast.NodeTransformer):
         hit = self.line is not None and node.lineno == self.line and node.col_offset == self.column
         hit = hit or (self.column is None and node.lineno == self.line)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
+        attribute = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         self.generic_visit(node)
+        if hit and attribute:
+            node.func = helper("own", node.func, ast.Constant(value=attribute))
         if name in ("exec", "eval"):
             keywords = node.keywords
             if len(node.args) == 1 and not keywords:

@@ -203,6 +203,8 @@ class Evaluator:
             return frozenset({("?", "self"), ("class", self.called[binding.node])})
         if binding.how == "parameter":
             return frozenset({("?", *binding.name), *self._annotated(binding)})
+        if binding.how == "annotated":
+            return self._annotated(binding)
         return UNKNOWN
 
     def _annotated(self, binding: Binding) -> Meanings:
@@ -217,7 +219,9 @@ class Evaluator:
         made: set[Meaning] = set()
         for name in names[:8]:
             for meaning in self._dotted(name, binding.scope):
-                if meaning[0] not in ("?", "'", "def") and meaning[-1][:1].isupper():
+                if meaning[0] == "class" and len(meaning) == 2:
+                    made |= {meaning, *self._inherited(meaning[1])}
+                elif meaning[0] not in ("?", "'", "def") and meaning[-1][:1].isupper():
                     made.add((*meaning[:-1], f"{meaning[-1]}()"))
         return frozenset(made)
 
@@ -426,13 +430,14 @@ class Evaluator:
         return frozenset(p for p in parts if p)
 
     def _returned(self, name: str) -> Meanings:
+        return self._union(self.of(value) for value in self.returned(name)) or UNKNOWN
+
+    def returned(self, name: str) -> list[ast.expr]:
+        """The expressions that a function of this file gives back."""
         node = self.functions.get(name)
         if isinstance(node, ast.Lambda):
-            return self.of(node.body)
-        if node is None:
-            return UNKNOWN
-        returned = self._returns.get(self._scopes.of[node], ())
-        return self._union(self.of(value) for value in returned) or UNKNOWN
+            return [node.body]
+        return [] if node is None else self._returns.get(self._scopes.of[node], [])
 
     def _inherited(self, name: str, depth: int = 0) -> Meanings:
         """Objects of the foreign classes that a class of this file is made from."""

@@ -81,21 +81,31 @@ class Feeds:
                 owner = self._owner(scope, node.id)
                 if owner is not None and binding.how == "parameter":
                     feed.parameters.add(owner)
-            elif binding.node is not None:
+            elif binding.node is not None and binding.how != "annotated":
                 found.append(binding.node)
         return found
 
     def _attribute(self, node: ast.Attribute, feed: Feed) -> list[ast.AST]:
         for meaning in self._evaluator.of(node):
-            if meaning[0] not in ("?", "'", "def", "class", "?module", "?scope"):
+            if meaning[0] == "def" and len(meaning) == 2:
+                self._given(meaning[1], feed)
+            elif meaning[0] not in ("?", "'", "def", "class", "?module", "?scope"):
                 feed.names.add(dotted(meaning))
         return [
             binding.node
             for owner in self._classes(node)
             for binding in self._scopes.members.get(node.attr, ())
             if binding.node is not None
+            and binding.how != "annotated"
             and owner in (binding.scope.node, getattr(binding.scope.parent, "node", 0))
         ]
+
+    def _given(self, name: str, feed: Feed) -> None:
+        """The texts that a method gives back: ``self.post(self.address(site))``."""
+        for value in self._evaluator.returned(name):
+            for inner in ast.walk(value):
+                if isinstance(inner, ast.Constant):
+                    self._text(inner.value, feed)
 
     def _classes(self, node: ast.Attribute) -> list[ast.AST]:
         """The classes of this file that a member may be of."""

@@ -12,6 +12,7 @@ from typing import Final
 from gate.languages.sensitive_calls.python.calls import Place
 from gate.languages.sensitive_calls.python.evaluate import Evaluator, Meaning
 from gate.languages.sensitive_calls.python.feeds import Feeds, dotted, roots_of
+from gate.languages.sensitive_calls.python.methods import BY_NAME
 from gate.languages.sensitive_calls.python.patterns import matches
 from gate.languages.sensitive_calls.python.scopes import Scopes
 from gate.languages.sensitive_calls.table import Language
@@ -46,6 +47,10 @@ def _is_generator(function: ast.AST) -> bool:
     return False
 
 
+def _by_name_last(name: str) -> tuple[bool, str]:
+    return name.startswith(BY_NAME), name
+
+
 def _ordered(kinds: set[SensitiveKind]) -> tuple[SensitiveKind, ...]:
     return tuple(sorted(kinds, key=lambda kind: kind.value))
 
@@ -71,9 +76,15 @@ class Functions:
                     self._called[owner].add(place.kind)
 
     def call(self, node: ast.Call, names: Iterable[str]) -> None:
-        """A call of something else: functions of which a parameter reaches it hand that on to there."""
-        for owner in self._feeds.of(roots_of(node, None)).parameters:
-            self._calls[owner].update(names)
+        """A call of something else: functions of which a parameter reaches it hand that on to there, and to
+        functions of this file that it is given (``asyncio.to_thread(self.post, values)``). An object that
+        only has the method that is called hands nothing on.
+        """
+        known = {name for name in names if not name.startswith(BY_NAME)}
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        known |= {own_name(m) for each in given for m in self._evaluator.of(each) if m[0] == "def"} - {""}
+        for owner in self._feeds.of(roots_of(node, None) if known else given).parameters:
+            self._calls[owner].update(known or names)
 
     def all(self) -> tuple[FunctionReading, ...]:
         """Every function that hands something on, and every name of the module for one that does."""
@@ -81,7 +92,7 @@ class Functions:
             FunctionReading(
                 name=self._evaluator.called[node],
                 kinds=_ordered(self._kinds.get(node, set())),
-                calls=tuple(sorted(self._calls.get(node, ()))[:100]),
+                calls=tuple(sorted(self._calls.get(node, ()), key=_by_name_last)[:100]),
                 generator=_is_generator(node),
                 handed=_ordered(self._kinds.get(node, set()) - self._called.get(node, set())),
             )

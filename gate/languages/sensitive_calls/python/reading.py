@@ -17,12 +17,13 @@ from gate.languages.sensitive_calls.python.evaluate import Evaluator
 from gate.languages.sensitive_calls.python.feeds import Feeds, roots_of
 from gate.languages.sensitive_calls.python.functions import Functions, own_name
 from gate.languages.sensitive_calls.python.loopback import stays_here
+from gate.languages.sensitive_calls.python.methods import by_name, defined_methods
 from gate.languages.sensitive_calls.python.scopes import Scopes
 from gate.languages.sensitive_calls.python.strings import striking_strings
 from gate.languages.sensitive_calls.table import Language
 from gate.model.sensitive import HANDED_THROUGH, FunctionReading, SensitiveKind
 
-Found = tuple[list[Hit], tuple[FunctionReading, ...]]
+Found = tuple[list[Hit], tuple[FunctionReading, ...], tuple[str, ...]]
 _FRAMES: Final = 20_000
 _OPEN: Final = SensitiveKind.PROCESS
 """What stands in the place of a reference's kind until the import graph says which it is."""
@@ -35,8 +36,8 @@ class TangledError(ValueError):
 def hits(
     language: Language, path: str, text: bytes, told: Callable[[str], SensitiveKind | None]
 ) -> Found | None:
-    """The sensitive places and references of a text, and its functions; None where no Python that is
-    known here parses it. Raises TangledError.
+    """The sensitive places and references of a text, its functions and its methods; None where no Python
+    that is known here parses it. Raises TangledError.
     """
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _FRAMES))
@@ -84,6 +85,8 @@ def _hits(
         if not isinstance(node, ast.Call) or node in sensitive:
             continue
         names = tuple(sorted({name for each in evaluator.of(node.func) if (name := own_name(each))}))[:8]
+        if unknown := by_name(node, evaluator):
+            names = (*names, unknown)
         if names and (node.args or node.keywords):
             functions.call(node, names)
             start, end = span(node)
@@ -98,4 +101,4 @@ def _hits(
         found.append(Hit(start=start, end=end, kind=_OPEN, call=each.text, fed=fed, names=names, way="hand"))
     if evaluator.tangled:
         raise TangledError("values that cannot be followed")
-    return found, functions.all()
+    return found, functions.all(), defined_methods(scopes, evaluator)

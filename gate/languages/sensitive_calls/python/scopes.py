@@ -18,10 +18,11 @@ _MOST: Final = 100
 @dataclass(frozen=True, slots=True, eq=False)
 class Binding:
     """One way in which a name gets a value. ``node`` is the expression (or the definition), to be read in
-    ``scope``; ``name`` the dotted name of an import. ``statement`` is where it stands.
+    ``scope``; ``name`` the dotted name of an import. ``statement`` is where it stands. ``annotated``:
+    ``node`` says of which class it is.
     """
 
-    how: Literal["value", "import", "parameter", "self", "function", "class", "unknown"]
+    how: Literal["value", "import", "parameter", "self", "function", "class", "annotated", "unknown"]
     scope: Scope
     node: ast.AST | None = None
     name: tuple[str, ...] = ()
@@ -141,8 +142,11 @@ class Scopes:
         elif isinstance(node, ast.Assign):
             for target in node.targets:
                 self._target(target, node.value, scope, node)
-        elif isinstance(node, (ast.AnnAssign, ast.AugAssign)) and node.value is not None:
-            self._target(node.target, node.value, scope, node)
+        elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
+            if isinstance(node, ast.AnnAssign):
+                self._annotated(node, scope)
+            if node.value is not None:
+                self._target(node.target, node.value, scope, node)
         elif isinstance(node, ast.NamedExpr):
             home = scope
             while isinstance(home.node, _COMPREHENSIONS) and home.parent is not None:
@@ -264,6 +268,17 @@ class Scopes:
             for n, element in enumerate(row.elts):
                 columns[n].append(element)
         return columns
+
+    def _annotated(self, node: ast.AnnAssign, scope: Scope) -> None:
+        """``self.x: Reporter = x``, the field ``x: Reporter`` of a class, ``x: Reporter = made()``."""
+        bound = Binding("annotated", scope, node.annotation, statement=node)
+        if isinstance(node.target, ast.Name) and not scope.is_class:
+            scope.bind(node.target.id, bound)
+            return
+        name = getattr(node.target, "attr", "") or getattr(node.target, "id", "")
+        known = self.members.setdefault(name, []) if name else []
+        if len(known) < _MOST:
+            known.append(bound)
 
     def _set(self, node: ast.Call, scope: Scope) -> None:
         """``setattr(x, "name", value)`` and ``x.append(value)``."""
