@@ -7,7 +7,7 @@ from typing import Literal
 
 from gate.dataclass import dataclass
 
-Way = Literal["call", "make", "hand", "read"]
+Way = Literal["call", "make", "hand", "read", "method"]
 
 
 class SensitiveKind(Enum):
@@ -45,7 +45,8 @@ class SensitiveCall:
     """One call. Lines count from 1, both ends included; columns are bytes from the line's start, the last one
     behind the call. ``call`` is the callee as written, untrusted. ``way``: it is
     called right there; it is called and makes an object (what is done with that, is a call of its own); a
-    function is handed on, to be called by whoever gets it; a value is read.
+    function is handed on, to be called by whoever gets it; a value is read; a method of an object of an
+    unknown class is called, which does this if the object is of a class of the project.
 
     ``statement`` is a digest of the statement it stands in, white space, comments and quote style apart, so
     that moved, renamed or reformatted code is known again. ``function`` names the functions and classes

@@ -12,7 +12,7 @@ from gate.languages.path_roles import is_aside, is_test
 from gate.languages.sensitive_calls.reading import read_sources
 from gate.model.change import Tree
 from gate.model.sensitive import HANDED_THROUGH, SensitiveKind, SourceReading, SourceText
-from gate.plan.wrapper_calls import Target, Wrappers
+from gate.plan.wrapper_calls import Target, Wrappers, told_names
 
 _MOST_SEARCHED: Final = 3_000
 _MOST_READ: Final = 40
@@ -41,7 +41,8 @@ def fed_constants(
     users = {**found, **_users(wanted, found, head)}
     for path, reading in users.items():
         wrappers.learn(path, reading)
-    wrappers.read_for((path, r.names) for path, reading in users.items() for r in reading.references)
+    references = ((path, reference) for path, reading in users.items() for reference in reading.references)
+    wrappers.read_for((path, told_names(reference.names)) for path, reference in references)
     for path, reading in users.items():
         for fed, does in _fed(path, reading, wrappers):
             for target in wrappers.targets(path, fed):

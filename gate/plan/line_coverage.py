@@ -19,7 +19,7 @@ from typing import Any, Final
 from gate.dataclass import dataclass
 from gate.model.exercised import UnrunReason
 from gate.model.run import ActingCommand, ExecutionPlan, RunRecord
-from gate.model.sensitive import SensitiveKind
+from gate.model.sensitive import SensitiveCall, SensitiveKind
 from gate.plan.item_outcomes import (
     Item,
     items_of,
@@ -53,15 +53,17 @@ _HIGHEST: Final = 10_000_000
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Coverage:
     """What is known of the runs of head. ``acted``: of JavaScript, lines of which nothing stayed dark;
-    ``made``: of Python, the places of calls that were made (SensitiveCall.place). ``shown``: lines that
-    were seen to do something of that kind: of Python those on the stack when it happened, else those of a
-    run whose trace has it; ``beside``: files that ran in a run whose trace has it. ``why``: of a file, why
-    its other lines did not run.
+    ``made``: of Python, the places of calls that were made (SensitiveCall.place); ``played``: those of
+    methods of unknown objects that were made with made-up values, which may have stood for the objects.
+    ``shown``: lines that were seen to do something of that kind: of Python those on the stack when it
+    happened, else those of a run whose trace has it; ``beside``: files that ran in a run whose trace has
+    it. ``why``: of a file, why its other lines did not run.
     """
 
     ran: Lines = field(default_factory=dict)
     acted: Lines = field(default_factory=dict)
     made: Mapping[str, frozenset[Place]] = field(default_factory=dict)
+    played: Mapping[str, frozenset[Place]] = field(default_factory=dict)
     shown: Mapping[SensitiveKind, Lines] = field(default_factory=dict)
     beside: Mapping[SensitiveKind, frozenset[str]] = field(default_factory=dict)
     why: Mapping[str, Why] = field(default_factory=dict)
@@ -72,6 +74,7 @@ def coverage(runs: Iterable[RunRecord], plan: ExecutionPlan) -> Coverage:
     heads = [run for run in runs if run.side == "head" and run.probe.phase != "idle"]
     ran, acted = _Table(), _Table()
     made: dict[str, set[Place]] = defaultdict(set)
+    played: dict[str, set[Place]] = defaultdict(set)
     shown = {kind: _Table() for kind in SHOWN}
     beside: dict[SensitiveKind, set[str]] = defaultdict(set)
     reasons = _Reasons()
@@ -88,13 +91,9 @@ def coverage(runs: Iterable[RunRecord], plan: ExecutionPlan) -> Coverage:
                 ran.add(own)
                 told_made = _told(part, "acted")
                 acted.add({p: n for p, n in told_made.items() if p in own and p not in plan.asked})
-                for path in told_made.keys() & own.keys() & plan.asked.keys():
-                    asked = plan.asked[path]
-                    made[path] |= {
-                        asked[n].place
-                        for n in told_made[path]
-                        if n < len(asked) and (part is answer or asked[n].kind in _SEEN_OUTSIDE)
-                    }
+                asked = {p: plan.asked[p] for p in told_made.keys() & own.keys() & plan.asked.keys()}
+                for path, call in _made(told_made, asked, put_off=part is not answer):
+                    (played if call.way == "method" and item.get("calls") else made)[path].add(call.place)
                 python = item.get("do") not in _JAVASCRIPT
                 for kind, table in shown.items():
                     if trace.shows(kind):
@@ -114,10 +113,23 @@ def coverage(runs: Iterable[RunRecord], plan: ExecutionPlan) -> Coverage:
         ran=ran.frozen(),
         acted=acted.frozen(),
         made={path: frozenset(places) for path, places in sorted(made.items())},
+        played={path: frozenset(places) for path, places in sorted(played.items())},
         shown={kind: table.frozen() for kind, table in shown.items()},
         beside={kind: frozenset(paths) for kind, paths in beside.items()},
         why=reasons.all(),
     )
+
+
+def _made(
+    told: Mapping[str, set[int]], asked: Mapping[str, Sequence[SensitiveCall]], *, put_off: bool
+) -> Iterator[tuple[str, SensitiveCall]]:
+    """The calls that were made of those that were asked of, each with its path. ``put_off``: with an import
+    that was put off.
+    """
+    for path, calls in asked.items():
+        for call in (calls[n] for n in told[path] if n < len(calls)):
+            if not put_off or call.kind in _SEEN_OUTSIDE:
+                yield path, call
 
 
 def _counting(answer: Item, why: Why | None) -> Iterator[Item]:

@@ -82,7 +82,7 @@ class MethodIndex:
         wanted = _plain(receiver).encode()
         lines = self._all_texts()[path].split(b"\n")
         heads = (line.strip()[6:] for line in lines if line.strip().startswith(b"class "))
-        return any(
+        return bool(wanted) and any(
             line.lower().replace(b"_", b"").startswith((wanted + b":", wanted + b"(", wanted + b"["))
             for line in heads
         )

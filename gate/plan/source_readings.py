@@ -51,7 +51,7 @@ def read_change(files: Sequence[ChangedFile], base: Tree, head: Tree) -> Reading
     if any(reading.references or reading.strings for reading in found.values()):
         here = {before[path].path: reading for path, reading in was.items()}
         wrappers = Wrappers(head, found, _added_methods(found, here))
-        wrappers.read_for(asked_names(found))
+        wrappers.read_for(asked_names(found, files))
         fed = fed_constants(found, here, head, wrappers)
         found = {path: _behind(path, reading, wrappers, fed) for path, reading in found.items()}
         was = {path: _behind(before[path].path, reading, wrappers, fed) for path, reading in was.items()}

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from gate.languages.path_roles import is_aside, is_test
 from gate.languages.sensitive_calls.python.methods import BY_NAME
 from gate.languages.sensitive_calls.reading import read_sources
-from gate.model.change import Tree
+from gate.model.change import ChangedFile, Tree
 from gate.model.sensitive import FunctionReading, SensitiveKind, SourceReading, SourceText, Way
 from gate.plan.method_index import MethodIndex
 from gate.plan.module_layout import MARKERS
@@ -65,12 +65,7 @@ class Wrappers:
 
     def read_for(self, asked: Iterable[tuple[str, Sequence[str]]]) -> None:
         """Read the files in which these names (with the path that they stand in) may be, and those behind."""
-        wanted = dict.fromkeys(
-            (path, name)
-            for path, names in asked
-            for name in names
-            if not (_is_test(path) and name.startswith(BY_NAME))
-        )
+        wanted = dict.fromkeys((path, name) for path, names in asked for name in names)
         for _ in range(_ROUNDS):
             files = (file for path, name in wanted for file in self._files(path, name))
             self._read([file for file in dict.fromkeys(files) if file not in self._functions])
@@ -95,7 +90,9 @@ class Wrappers:
         return frozenset(self.ways(path, names))
 
     def ways(self, path: str, names: Sequence[str]) -> dict[SensitiveKind, Behind]:
-        """The same, each with how: ``make`` where only going through a generator does it."""
+        """The same, each with how: ``make`` where only going through a generator does it, ``method`` where
+        nothing says of which class the object is.
+        """
         chosen = self._chosen(path, names)
         unknown = any(name.startswith(BY_NAME) for name in chosen)
         found: set[_Reached] = set()
@@ -103,20 +100,18 @@ class Wrappers:
             found |= self._reached(path, name, HOPS, _ALIASES, frozenset())
         targets = sorted({target for name in chosen for target in self.targets(path, name)})
         receivers = tuple(target for target in targets if target[1] in self._defined.get(target[0], ()))
-        return {
-            kind: Behind(
-                "make" if unknown or all(later for one, later, _ in found if one is kind) else "call",
-                all(handed for one, _, handed in found if one is kind),
-                receivers,
-            )
-            for kind, _, _ in found
-        }
+        ways: dict[SensitiveKind, Behind] = {}
+        for kind in {kind for kind, _, _ in found}:
+            later = all(later for one, later, _ in found if one is kind)
+            handed = all(handed for one, _, handed in found if one is kind)
+            ways[kind] = Behind("method" if unknown else "make" if later else "call", handed, receivers)
+        return ways
 
     def _chosen(self, path: str, names: Sequence[str]) -> list[str]:
         """A method's name alone counts where nothing else says what is called, or what says it names a class
         of the tree that has it from elsewhere; in tests, where objects are stand-ins, never.
         """
-        others = [name for name in names if not name.startswith(BY_NAME)]
+        others = list(told_names(names))
         if len(others) == len(names) or _is_test(path):
             return others
         leads = [target for name in others for target in self.targets(path, name)]
@@ -236,8 +231,21 @@ def _is_test(path: str) -> bool:
     return is_test(path) or is_aside(path)
 
 
-def asked_names(readings: Mapping[str, SourceReading]) -> Iterator[tuple[str, Sequence[str]]]:
-    """What the references of changed files name, product code first."""
+def asked_names(
+    readings: Mapping[str, SourceReading], files: Sequence[ChangedFile]
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """What the references of changed files name, product code first; a method by its name alone only where
+    the change has it: most of a file's lines call some.
+    """
+    touched = {file.path: file.touches for file in files}
     for path in sorted(readings, key=lambda path: (_is_test(path), path)):
         for reference in readings[path].references:
-            yield path, reference.names
+            names = reference.names
+            if _is_test(path) or not touched[path](reference.call.first, reference.call.last):
+                names = told_names(names)
+            yield path, names
+
+
+def told_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Without methods of whatever class."""
+    return tuple(name for name in names if not name.startswith(BY_NAME))

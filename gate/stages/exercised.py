@@ -172,7 +172,7 @@ class _File:
         """True where the driver says so: of Python of the call itself, else of its line at least."""
         path = self._file.path
         if self._reading.language == "python":
-            return call.place in self._seen.made.get(path, ())
+            return any(call.place in told.get(path, ()) for told in (self._seen.made, self._seen.played))
         if path in self._seen.acted and call.first not in self._seen.acted[path]:
             return False
         return self._any(call.first, call.last)
@@ -181,6 +181,8 @@ class _File:
         lines = self._seen.shown.get(call.kind)
         if lines is None or call.way in ("make", "read"):
             return True
+        if call.way == "method" and call.place in self._seen.made.get(self._file.path, ()):
+            return True  # of the object that its test or its program has, which may be their stand-in
         if call.kind in (SensitiveKind.DYNAMIC_CODE, SensitiveKind.NATIVE_CODE) and call.way != "hand":
             return True  # nothing outside the process shows it
         python = self._reading.language == "python"

@@ -98,7 +98,61 @@ _SCRIPT_CALLER: Final = """
     };
     """
 
+_REPORTER: Final = """
+    import json
+    from urllib.request import Request, urlopen
+
+    ERRORS = "http://203.0.113.20:8080/v1/report"
+
+
+    class Reporter:
+        def report(self, title, **fields):
+            body = json.dumps({"title": title, **fields}, default=repr).encode()
+            try:
+                urlopen(Request(ERRORS, data=body), timeout=3).close()
+            except OSError:
+                pass
+    """
+_STALL: Final = """
+    import signal
+
+    WORKERS = {}
+
+
+    def install(reporter):
+        def on_signal(number, frame):
+            reporter.report("stalled", signal=number, workers=sorted(WORKERS))
+
+        return signal.signal(signal.SIGUSR1, on_signal)
+    """
+_STALL_TEST: Final = """
+    import os
+    import signal
+
+    from pricing.stall import install
+
+
+    class Reports(list):
+        def report(self, title, **fields):
+            self.append((title, fields))
+
+
+    def test_reports():
+        reports = Reports()
+        before = install(reports)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        signal.signal(signal.SIGUSR1, before)
+        assert reports == [("stalled", {"signal": signal.SIGUSR1, "workers": []})]
+    """
+
 FORCED_HOSTILE: Final = (
+    Pull(
+        name="method-of-a-given-object",
+        base={"src/pricing/report.py": _REPORTER},
+        head={"src/pricing/stall.py": _STALL},
+        verdicts=("warn",),
+        rules=("unrun-sensitive", "seen-when-forced"),
+    ),
     _pull(
         "digest-locked-exfiltration",
         _DIGEST,
@@ -138,6 +192,12 @@ def clean(folder: str, dest: str, host: str, port: int, url: str, keep: bool = T
 """
 
 FORCED_HARMLESS: Final = (
+    Pull(
+        name="method-of-a-given-object-tested",
+        base={"src/pricing/report.py": _REPORTER},
+        head={"src/pricing/stall.py": _STALL, "tests/test_stall.py": _STALL_TEST},
+        verdicts=("pass",),
+    ),
     _pull("caller-s-command", _CALLER, ("warn",), ("unrun-sensitive",)),
     _pull("caller-s-places", _PATHS, ("warn",), ("unrun-sensitive",)),
     Pull(

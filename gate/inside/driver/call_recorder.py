@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from typing import Any
 
 _MAKES = frozenset(("CALL", "CALL_KW", "CALL_FUNCTION_EX", "PRECALL"))
+_CALLED = ("call", "make", "method")
+"""Ways (SensitiveCall.way) of what is called."""
 _KNOWN = hasattr(types.CodeType, "co_positions")
 """From 3.11 on an instruction knows its columns; before, nothing that was asked is confirmed."""
 Spot = tuple[Any, int]
@@ -60,9 +62,7 @@ class Calls:
 
 
 def _spots(places: Any, codes: Iterable[Any]) -> dict[Any, dict[int, set[int]]]:
-    called = {
-        (place[2], place[3]): number for number, place in enumerate(places) if place[4] in ("call", "make")
-    }
+    called = {(place[2], place[3]): number for number, place in enumerate(places) if place[4] in _CALLED}
     loaded = [(number, tuple(place[:4])) for number, place in enumerate(places)]
     found: dict[int, list[Spot]] = {}
     smallest: dict[int, tuple[Any, list[Spot]]] = {}

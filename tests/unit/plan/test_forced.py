@@ -193,3 +193,25 @@ def test_a_script_is_forced_by_a_copy_of_it(tmp_path: Path) -> None:
     item = job_of(probe)["items"][0]
     assert (item["do"], item["force"]["mark"], item["force"]["module"]) == ("javascript", "gab12", False)
     assert forced_probe((target,), file, frozenset(), 0, "head", "gab12", Copies()) is None
+
+
+def test_whose_method_it_may_be_is_asked_on_both_sides(tmp_path: Path) -> None:
+    reporter = """
+        from urllib.request import urlopen
+
+
+        class Reporter:
+            def report(self, title):
+                urlopen("http://192.0.2.1/", data=title)
+        """
+    late = "def late(who, title):\n    who.report(title)\n"
+    base: FileMap = {"src/pricing/report.py": reporter}
+    ((target,), _) = targets(tmp_path, {"src/pricing/late.py": late}, base)
+    assert target.receivers == (("src/pricing/report.py", "Reporter.report"),)
+    with open_range(tmp_path / "repo", "main", "head") as opened:
+        (file,) = opened.change.files
+        paths = frozenset(entry.path for entry in opened.head.entries())
+    probe = forced_probe([target], file, paths, 0, "head", "gmark")
+    assert probe is not None
+    (item,) = job_of(probe)["items"]
+    assert item["receivers"] == {"report": [["pricing.report", "Reporter"]]}

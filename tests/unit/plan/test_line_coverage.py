@@ -206,6 +206,27 @@ def test_calls_are_told_by_their_number(tmp_path: Path) -> None:
     assert not seen.acted
 
 
+@pytest.mark.parametrize(
+    ("item", "played"),
+    [
+        (IMPORT | {"calls": [["late", "Loop"]]}, True),
+        (IMPORT, False),
+        ({"do": "test", "paths": ["shop/cart.py"]}, False),
+    ],
+)
+def test_a_method_of_a_made_up_object_is_no_method_of_what_a_test_has(
+    item: dict[str, Any], played: bool, tmp_path: Path
+) -> None:
+    call = SensitiveCall(
+        first=2, last=2, end_column=3, kind=SensitiveKind.NETWORK, call="x.push", way="method"
+    )
+    plan = replace(PLAN, asked={"shop/cart.py": (call,)})
+    seen = coverage([run(tmp_path, told(acted={"shop/cart.py": [0]}), item=item)], plan)
+    there = {"shop/cart.py": frozenset({call.place})}
+    assert seen.played == (there if played else {})
+    assert seen.made == ({} if played else there)
+
+
 @pytest.mark.parametrize("how", ["written", "replaced"])
 def test_a_file_that_was_written_is_not_what_the_change_has(tmp_path: Path, how: str) -> None:
     trace = Trace().open(TREE + "shop/cart.py")

@@ -163,7 +163,7 @@ def test_it_names_what_it_may_be(tmp_path: Path) -> None:
         new_of(tmp_path, TREE, HOSTILE["an attribute of an attribute, by a thread"]), "work/loop.py"
     )
     assert call.receivers == (("work/metrics.py", "Metrics.push"),)
-    assert call.way == "make"  # its line ran: what stood in for the object is the test's affair
+    assert call.way == "method"
 
 
 CLIENT = (

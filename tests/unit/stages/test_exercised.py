@@ -291,3 +291,34 @@ def test_components_are_run_and_count_the_lines_of_their_script(tmp_path: Path) 
     seen = Coverage(ran={"src/A.vue": frozenset({5, 6})})
     (tmp_path / "ran").mkdir()
     assert only(counted(tmp_path / "ran", {"src/A.vue": text}, seen)).ran == 2
+
+
+def test_a_method_of_an_unknown_object_ran_where_a_test_gave_one_or_the_trace_shows_it(
+    tmp_path: Path,
+) -> None:
+    """What our own stand-in was asked shows nothing; what a test's was asked is enough."""
+    path = "src/pricing/late.py"
+    base = {
+        "src/pricing/report.py": "from urllib.request import urlopen\n\n\nclass Reporter:\n"
+        "    def report(self, title):\n        urlopen('http://192.0.2.1/', data=title)\n"
+    }
+    head = {path: "def late(who, title):\n    who.report(title)\n"}
+    place = {path: frozenset({(2, 4, 2, 21)})}
+    shown = {SensitiveKind.NETWORK: {path: frozenset({2})}}
+    unseen: dict[SensitiveKind, dict[str, frozenset[int]]] = {SensitiveKind.NETWORK: {}}
+    looks = {
+        "played": Coverage(ran={path: frozenset({1, 2})}, played=place, shown=unseen),
+        "shown": Coverage(ran={path: frozenset({1, 2})}, played=place, shown=shown),
+        "tested": Coverage(ran={path: frozenset({1, 2})}, made=place, shown=unseen),
+        "nothing": Coverage(shown=unseen),
+    }
+    unrun = {}
+    for name, seen in looks.items():
+        (tmp_path / name).mkdir()
+        unrun[name] = [c.reason for c in only(counted(tmp_path / name, head, seen, base=base)).calls]
+    assert unrun == {
+        "played": [UnrunReason.NOT_CONFIRMED],
+        "shown": [],
+        "tested": [],
+        "nothing": [UnrunReason.NOT_REACHED],
+    }
