@@ -94,17 +94,20 @@ class Wrappers:
         nothing says of which class the object is.
         """
         chosen = self._chosen(path, names)
-        unknown = any(name.startswith(BY_NAME) for name in chosen)
         found: set[_Reached] = set()
+        known: set[SensitiveKind] = set()
         for name in chosen:
-            found |= self._reached(path, name, HOPS, _ALIASES, frozenset())
+            reached = self._reached(path, name, HOPS, _ALIASES, frozenset())
+            found |= reached
+            known |= {kind for kind, _, _ in reached if not name.startswith(BY_NAME)}
         targets = sorted({target for name in chosen for target in self.targets(path, name)})
         receivers = tuple(target for target in targets if target[1] in self._defined.get(target[0], ()))
         ways: dict[SensitiveKind, Behind] = {}
         for kind in {kind for kind, _, _ in found}:
             later = all(later for one, later, _ in found if one is kind)
             handed = all(handed for one, _, handed in found if one is kind)
-            ways[kind] = Behind("method" if unknown else "make" if later else "call", handed, receivers)
+            way: Way = "method" if kind not in known else "make" if later else "call"
+            ways[kind] = Behind(way, handed, receivers)
         return ways
 
     def _chosen(self, path: str, names: Sequence[str]) -> list[str]:

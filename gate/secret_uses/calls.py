@@ -182,7 +182,7 @@ _ANSWERING: Final = frozenset({
     "write_string", "xml",
 })  # fmt: skip
 _ASKERS: Final = frozenset({"res", "response", "reply", "w", "rw", "resp", "NextResponse", "Response", "ctx"})
-_SENDS: Final = frozenset({
+SENDS: Final = frozenset({
     "post", "put", "patch", "send", "sendmail", "send_mail",
     "send_message", "send_email", "publish", "notify",
     "report", "capture_message", "capture_exception", "capture_event", "track",
@@ -296,7 +296,7 @@ def way_of(path: Sequence[str], given: Sequence[str]) -> Way | None:
         return "file"
     if asks_for_name(path):
         return "sent"
-    return "sent" if last in _SENDS or (last in _CALLS and _CLIENTS.search(snake(before))) else None
+    return "sent" if last in SENDS or (last in _CALLS and _CLIENTS.search(snake(before))) else None
 
 
 def asks_for_name(path: Sequence[str]) -> bool:
