@@ -48,7 +48,9 @@ _PARSED: Final = ("argparse.", "parse_args", "parse_known_args", "optparse.")
     fix="Name the fields that are meant, or write stacks without their variables.",
 )
 def check(module: Module) -> Iterator[Hit]:
-    """Variables of frames that become text, are logged or sent; those of other objects that are sent."""
+    """Variables of frames that become text, are logged or sent; those of other objects that are sent,
+    logged or handed back.
+    """
     for call in module.all(ast.Call):
         if any(word.arg == "capture_locals" and module.is_true(word.value) for word in call.keywords):
             yield Hit(node=call, message="The variables of every frame become text.")
@@ -56,6 +58,7 @@ def check(module: Module) -> Iterator[Hit]:
     objects = {node for node in _objects(module) if _whole(module, node)}
     if not frames and not objects:
         return
+    yield from _handed_back(module, objects)
     flow = Flow(module, _COUNTS)
     for call in module.all(ast.Call):
         how = _how(module, call)
@@ -69,6 +72,33 @@ def check(module: Module) -> Iterator[Hit]:
             level = Severity.LOW if how == "logged" else None
             said = "logged" if how == "logged" else "sent away"
             yield Hit(node=call, message=f"All that another object holds is {said}.", severity=level)
+
+
+def _handed_back(module: Module, objects: set[ast.expr]) -> Iterator[Hit]:
+    """A function gives all that an object holds that it was given: who sends it may be in another file."""
+    for node in objects:
+        owner = node.args[0] if isinstance(node, ast.Call) else getattr(node, "value", None)
+        function = module.function_of(node)
+        if not isinstance(owner, ast.Name) or function is None:
+            continue
+        above: ast.AST | None = module.parents.get(node)
+        while above is not None and _is_table(module, above):
+            above = module.parents.get(above)
+        given = {word.arg for word in ast.walk(function.args) if isinstance(word, ast.arg)}
+        if isinstance(above, ast.Return) and owner.id in given:
+            message = "All that another object holds is handed back."
+            yield Hit(node=above, message=message, severity=Severity.LOW)
+
+
+def _is_table(module: Module, node: ast.AST) -> bool:
+    """Still the same table: gone through, copied, or with less in it."""
+    if isinstance(node, ast.Call):
+        called = node.func
+        same = isinstance(called, ast.Attribute) and called.attr in _WHOLE
+        return same or "dict" in module.names_of(called)
+    return isinstance(node, ast.comprehension | ast.DictComp | ast.Dict) or (
+        isinstance(node, ast.Attribute) and node.attr in _WHOLE
+    )
 
 
 def _objects(module: Module) -> Iterator[ast.expr]:

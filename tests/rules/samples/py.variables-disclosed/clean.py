@@ -72,3 +72,15 @@ def size_of(thing):
 
 def done(data):
     logger.info("ran: %s bytes", size_of(data))
+
+
+def made_again(kind, thing):
+    return kind(**{key: value for key, value in vars(thing).items() if value is not None})
+
+
+def names(thing):
+    return sorted(key for key in vars(thing))
+
+
+def described(thing):
+    return len(vars(thing))

@@ -43,3 +43,10 @@ class Watch:
     def ping(self, client):
         client.send(self.pool.__dict__)  # HIT[medium]
         logger.info("pool %s", self.pool.__dict__)  # HIT[low]
+
+
+class History:
+    def context(self, about):
+        if not self.failures:
+            return {}
+        return {key: value for key, value in vars(about).items() if value}  # HIT[low]
