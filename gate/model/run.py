@@ -49,6 +49,10 @@ class Probe:
     """Other secrets, of the same names, in the place of those of the check; empty: those of the check."""
 
 
+OUTAGE: Final = "while the network fails"
+"""The ``condition`` of probes during whose run the first requests to each destination fail."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NotExercised:
     """A changed thing that no probe can reach, and why (``needs numpy``, ``no Python on ...``)."""

@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from gate.dataclass import dataclass
+from gate.model.run import OUTAGE as OUTAGE_CONDITION
 from gate.model.run import ExecutionPlan, NotExercised, Probe
 from gate.plan.probes import MARGIN, job_of, probe_id
 
@@ -23,6 +24,8 @@ ZONE: Final = "EST5EDT"
 """Servers and sandboxes are in UTC, people are not: local time differs, and so does its date at night. A name
 that the C library also understands in an image without a table of zones.
 """
+FAILURES: Final = 6
+"""Requests to each destination that fail: more than most clients try, fewer than a run makes in a loop."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,6 +74,15 @@ VARIANTS: Final = (
     Variant(name="quarter", description="90 days later", options={"clock": 90 * DAY, "rate": 60}),
     Variant(name="years", description="two years later", options={"clock": 731 * DAY, "rate": 10}),
 )
+
+OUTAGE: Final = Variant(name="outage", description=OUTAGE_CONDITION, options={"failures": FAILURES})
+"""Beside ``VARIANTS``, and for other probes: those that connected."""
+
+
+def outage_look(plan: ExecutionPlan, connected: Collection[str]) -> ExecutionPlan:
+    """The probes of these ids, whole, while the network fails. Ids have ``~outage`` behind them."""
+    probes = (_varied(p, OUTAGE) for p in plan.probes if p.driver and p.id in connected)
+    return ExecutionPlan(probes=tuple(probes))
 
 
 def second_look(plan: ExecutionPlan, reasons: Collection[str]) -> ExecutionPlan:

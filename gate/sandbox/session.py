@@ -24,6 +24,7 @@ from gate.sandbox.changed_files import HEAD, Manifest
 from gate.sandbox.changed_files import writable_folders as manifest_places
 from gate.sandbox.contract import InstallTransfer
 from gate.sandbox.egress.bridge import Bridge
+from gate.sandbox.outage import NotFailingError, fail_as_asked
 from gate.sandbox.overwritten_files import OverwrittenFiles
 from gate.sandbox.pool import SandboxPool
 from gate.sandbox.protocol import Job, Receiver, Tracing
@@ -76,6 +77,12 @@ class RunningSandbox(Wire, Protocol):
         """
         ...
 
+    def fail_network(self, failures: int) -> bool:
+        """Let so many requests to each destination fail, before the code is there. False: it cannot. Raises
+        InconclusiveError.
+        """
+        ...
+
     @property
     def tracer(self) -> Tracing:
         """How the launcher reaches its observer."""
@@ -111,6 +118,10 @@ class PlainSandbox:
 
     def move_clock(self, seconds: int) -> bool:  # noqa: ARG002
         """Move its own clock for everything inside, before the code is there."""
+        return False
+
+    def fail_network(self, failures: int) -> bool:  # noqa: ARG002
+        """Let so many requests to each destination fail, before the code is there."""
         return False
 
 
@@ -186,9 +197,10 @@ class SandboxSession:
         with self._lock:
             self._live.add(sandbox)
         try:
+            fail_as_asked(sandbox, probe)
             run = clock_of.by_machine(sandbox, probe)
             return clock_of.with_clock_source(self._use(sandbox, run, side, repeat, transfer), probe)
-        except clock_of.NotMovedError as error:
+        except (clock_of.NotMovedError, NotFailingError) as error:
             return never_started(probe, side, repeat, error.message, time.monotonic() - asked)
         finally:
             self._put_away(sandbox)

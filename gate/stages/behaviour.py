@@ -2,7 +2,8 @@
 
 The second look repeats probes as in CI, as on a developer's machine and with the clock moved. It costs,
 so it happens only where there is a reason (a finding of ours, an AI author, a setting) and the first look
-has not settled the matter. Base follows only for those variants in which head did something new.
+has not settled the matter. What connected runs once more while the network fails. Base follows only for
+those variants in which head did something new.
 """
 
 from __future__ import annotations
@@ -20,17 +21,21 @@ from gate.model.finding import Finding
 from gate.model.rule import Severity
 from gate.model.run import ExecutionPlan, NotExercised, Outcome, RunRecord
 from gate.plan.build import deepen, unreached
+from gate.plan.conditions import outage_look
 from gate.sandbox.contract import Session
 from gate.sandbox.execution import execute
 from gate.sandbox.patience import Patience
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
+from gate.stages.connected import connected
 from gate.stages.known_hosts import hosts_of
 from gate.tracing.diff import compare
 from gate.tracing.request_fields import field_changes
 
 SECOND_LOOKS: Final = 4
 """How many probes get a second look at most; each is run in five variants."""
+OUTAGES: Final = 4
+"""How many probes that connected are run once more at most while the network fails."""
 _LEAST: Final = 10.0
 """Seconds of budget below which a second look is not begun."""
 _FOR_COMPARISON: Final = 1.5
@@ -103,9 +108,10 @@ def compare_behaviour(
     left = plan.not_exercised
     if request.again and not request.settled(findings):
         reasons = _reasons(plan, patience, diff, findings, request.suspects(), deep=request.deep)
-        if reasons and patience.left >= _LEAST:
+        second = _second_plan(plan, reasons, runs)
+        if second.probes and patience.left >= _LEAST:
             showed = {b.key for b in diff.new}
-            again = _once_more(session, deepen(plan, reasons), runs, planted, showed, patience, request.note)
+            again = _once_more(session, second, runs, planted, showed, patience, request.note)
             if again.runs:
                 runs += again.runs
                 diff = compare(runs, planted)
@@ -187,6 +193,13 @@ def _reasons(
     probes.sort(key=lambda p: (p.path not in suspicious, p.id not in showed))
     chosen = [p.id for p in probes if deep or p.path in suspicious]
     return chosen[:SECOND_LOOKS]
+
+
+def _second_plan(plan: ExecutionPlan, reasons: list[str], runs: tuple[RunRecord, ...]) -> ExecutionPlan:
+    """Variants of the probes that ``reasons`` names, and those that connected once more while that fails."""
+    second = deepen(plan, reasons) if reasons else ExecutionPlan(probes=())
+    outage = outage_look(plan, connected(runs)[:OUTAGES])
+    return replace(second, probes=second.probes + outage.probes)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,8 +2,9 @@
 
 Ports of the virtio console: 1 the launcher's stdin and stdout (before that, our settings: u32 big-endian
 length and JSON), 2 the trace, 3 our own lines of JSON out and orders in (lines: ``k`` kill the code,
-``c SECONDS`` move the clock by so much), 4 the log of the simulated network. The code runs as another user
-than its watchers, in namespaces and a control group of its own. Standard library only.
+``c SECONDS`` move the clock by so much, ``n NUMBER`` let so many requests to each destination fail), 4 the
+log of the simulated network. The code runs as another user than its watchers, in namespaces and a control
+group of its own. Standard library only.
 
 ``parked`` is told when everything is done that is the same for every run; a machine may be stored there,
 and many be started from it.
@@ -109,6 +110,9 @@ class Guest:
                 seconds = int(line[2:])
                 time.clock_settime(time.CLOCK_REALTIME, time.time() + seconds)
                 self.tell(clock=seconds)
+            elif line.startswith(b"n ") and self.control >= 0:
+                os.write(self.control, bytes([int(line[2:])]))
+                self.tell(failures=int(line[2:]))
 
     def _reap(self) -> None:
         while True:

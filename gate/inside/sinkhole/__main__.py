@@ -2,8 +2,8 @@
 
 stdin, one line each: ``ca BASE64`` (first; the authority's key and certificate), ``sink TOKEN PID`` (serve
 the network namespace of that process), ``tunnel TOKEN`` (serve packets: a sandbox whose kernel is a program),
-``packets TOKEN BASE64`` (each with its size before it, two bytes), ``stop TOKEN``. End of stdin: everything
-ends.
+``packets TOKEN BASE64`` (each with its size before it, two bytes), ``fail TOKEN NUMBER`` (so many requests to
+each destination fail from now on), ``stop TOKEN``. End of stdin: everything ends.
 
 stdout, frames as of observer/many.py: TOKEN (16 bytes), one type byte, u32 big-endian length, payload.
 ``r`` ready · ``t`` log bytes · ``p`` packets for the sandbox · ``e`` it ended (payload: exit code, a space,
@@ -92,6 +92,11 @@ class Mother:
                 lane = self.lanes.get(bytes.fromhex(words[0]))
                 if lane is not None:
                     lane.put(base64.b64decode(words[1]))
+            elif verb == "fail":
+                control = self.controls.get(bytes.fromhex(words[0]))
+                if control is not None:
+                    with contextlib.suppress(OSError):  # it has just ended
+                        os.write(control, bytes([int(words[1])]))
             elif verb == "stop":
                 self.stop(bytes.fromhex(words[0]))
             else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import ipaddress
 import os
 import re
@@ -19,6 +20,7 @@ from typing import Any
 
 from . import client_hello, names, netlink, tls, web
 from .log import Log
+from .outage import Outage
 from .streams import Plain, Secured, Stream
 
 PORT = 17
@@ -109,12 +111,15 @@ class Sinkhole:
         self._count = 0
         self._datagrams = 0
         self._refused = 0
+        self._outage = Outage()
 
     async def serve(self, control: int) -> None:
-        """Until ``control`` (a pipe) is readable or closed."""
+        """Until ``control`` (a pipe) is closed. A byte from it is a number: so many requests to each
+        destination fail from then on.
+        """
         loop = asyncio.get_running_loop()
         over = asyncio.Event()
-        loop.add_reader(control, over.set)
+        loop.add_reader(control, self._ordered, control, over)
         self._log.start()
         self._sockets.begin(loop)
         loop.add_reader(self._sockets.udp, self._datagram)
@@ -126,6 +131,13 @@ class Sinkhole:
         loop.remove_reader(control)
         await self._drain()
         self._log.end(connections=self._count, datagrams=self._datagrams, refused=self._refused)
+
+    def _ordered(self, control: int, over: asyncio.Event) -> None:
+        order = os.read(control, 1)
+        if order:
+            self._outage.begin(order[0])
+        else:
+            over.set()
 
     async def _drain(self) -> None:
         """The sandbox is dead: what it sent lies in our sockets' buffers, and no more comes."""
@@ -238,6 +250,8 @@ class Sinkhole:
     ) -> None:
         """Find out what is spoken, and speak it. ``depth``: tunnels and TLS layers around it."""
         if port in _BANNERS:
+            if self._outage.next(host, port):
+                return
             await stream.send(_BANNERS[port])
         first = await stream.recv(_FIRST)
         if not first:
@@ -250,10 +264,13 @@ class Sinkhole:
                 await self._talk(inside, number, name, port, scheme="https", depth=depth + 1)
         elif web.looks_like_http(first):
             stream.push_back(first)
-            target = await web.answer_requests(stream, self._log, {"id": number, "scheme": scheme})
+            fails = functools.partial(self._outage.next, host, port)
+            target = await web.answer_requests(stream, self._log, {"id": number, "scheme": scheme}, fails)
             if target is not None and depth < _DEEP:
                 inner, _, its_port = target.rpartition(":")
                 await self._talk(stream, number, inner.strip("[]") or host, _port(its_port), depth=depth + 1)
+        elif port not in _BANNERS and self._outage.next(host, port):
+            self._log.say("data", id=number, data=first[: self._log.keep])
         else:
             await self._raw(stream, number, port, first)
 

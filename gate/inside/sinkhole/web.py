@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from typing import Any
 
 import h11
 
+from . import outage
 from .log import Log
 from .streams import Stream
 
@@ -37,7 +39,7 @@ _PAGES = {
     ".html": (b"text/html", b"<!doctype html><title>OK</title>\n"),
     ".txt": (b"text/plain", b"\n"),
 }
-_REASONS = {200: b"OK", 404: b"Not Found"}
+_REASONS = {200: b"OK", 404: b"Not Found", 503: b"Service Unavailable"}
 _MISSING = (".zip", ".gz", ".whl", ".tgz", ".xz", ".bz2", ".jar", ".ico", "robots.txt")
 
 
@@ -46,8 +48,11 @@ def looks_like_http(data: bytes) -> bool:
     return data.startswith(_METHODS)
 
 
-async def answer_requests(stream: Stream, log: Log, about: dict[str, Any]) -> str | None:
-    """Answer requests until the client leaves. ``about``: fields of every line (id, scheme).
+async def answer_requests(
+    stream: Stream, log: Log, about: dict[str, Any], fails: Callable[[], str] = str
+) -> str | None:
+    """Answer requests until the client leaves. ``about``: fields of every line (id, scheme); ``fails``: how
+    the next request fails (outage.py).
 
     Returns the target of a CONNECT, whose other end the caller plays next.
     """
@@ -76,7 +81,15 @@ async def answer_requests(stream: Stream, log: Log, about: dict[str, Any]) -> st
             size += len(event.data)
             body += event.data[: BODY - len(body)]
         elif isinstance(event, h11.EndOfMessage) and request is not None:
-            target = await _answer(stream, web, log, about, request, body, size)
+            failure = "" if request.method == b"CONNECT" else fails()
+            if failure:
+                _tell(log, about, request, body, size, 503)
+                if failure == outage.CLOSED:
+                    return None
+                await _send(stream, web, request, 503, (b"text/plain", b"unavailable\n"))
+                target = None
+            else:
+                target = await _answer(stream, web, log, about, request, body, size)
             request = None
             if target is not None:
                 stream.push_back(web.trailing_data[0])
@@ -103,13 +116,21 @@ async def _answer(
         return request.target.decode("latin-1")
     status, kind, page = choose(request)
     _tell(log, about, request, body, size, status)
+    await _send(stream, web, request, status, (kind, page))
+    return None
+
+
+async def _send(
+    stream: Stream, web: h11.Connection, request: h11.Request, status: int, content: tuple[bytes, bytes]
+) -> None:
+    """One whole answer. ``content``: its type and bytes."""
+    kind, page = content
     headers = [(b"Server", b"nginx"), (b"Content-Type", kind), (b"Content-Length", b"%d" % len(page))]
     out = web.send(h11.Response(status_code=status, headers=headers, reason=_REASONS[status])) or b""
     if request.method != b"HEAD":
         out += web.send(h11.Data(data=page)) or b""
     out += web.send(h11.EndOfMessage()) or b""
     await stream.send(out)
-    return None
 
 
 def choose(request: h11.Request) -> tuple[int, bytes, bytes]:

@@ -85,6 +85,11 @@ class SinkholeSandbox:
         """As the sandbox's."""
         return self._sandbox.move_clock(seconds)
 
+    def fail_network(self, failures: int) -> bool:
+        """So many requests to each destination fail, before the code is there. Raises InconclusiveError."""
+        self._sinkhole.fail(self._place, failures)
+        return True
+
     def kill(self) -> None:
         """As the sandbox's."""
         self._sandbox.kill()

@@ -92,6 +92,10 @@ class Sinkhole:
             raise InconclusiveError(f"no sinkhole for the sandbox: {why}", advice=_ADVICE)
         return place
 
+    def fail(self, place: SinkholeSlot, failures: int) -> None:
+        """From now on so many requests to each destination fail. Raises InconclusiveError."""
+        self._order(f"fail {place.token} {failures}\n".encode())
+
     def finish(self, place: SinkholeSlot, deadline: float) -> None:
         """The sandbox is dead: wait (seconds) for the last line of its log."""
         with contextlib.suppress(InconclusiveError):

@@ -1,4 +1,4 @@
-"""The change does this only in CI, only on a developer's machine, or only at a later date.
+"""The change does this only in CI, on a developer's machine, at a later date, or when an endpoint fails.
 
 The same probe was run as it is and under other conditions; what it does appeared only there. Code that
 waits for a date or a place before it reaches for the network, a program or a secret does not want to be
@@ -14,6 +14,7 @@ from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
+from gate.model.run import OUTAGE
 from gate.signals.interface import SignalContext
 from gate.signals.random_names import is_random_variant
 from gate.signals.rule_kit import HIGH, MEDIUM, behaviour_finding, new, rule
@@ -29,6 +30,8 @@ _GRAVE: Final = (
 )
 _NOTABLE: Final = (BehaviourKind.EXEC, BehaviourKind.DELETE, BehaviourKind.WRITE, BehaviourKind.CHMOD)
 _COMPARED: Final = 500
+_ELSEWHERE: Final = "Does this only elsewhere or later, not in a plain run."
+_DURING: Final = "Does this only when requests have failed, not while they succeed."
 
 
 @rule(
@@ -52,7 +55,11 @@ def check(context: SignalContext) -> Iterator[Finding]:
         under = {conditions.get(probe, "") for probe in behaviour.probes}
         if "" in under:
             plain.setdefault((behaviour.kind, behaviour.actor), []).append(behaviour.subject)
-        elif under and behaviour.detail.get("place") != "scratch":
+        elif (
+            under
+            and behaviour.detail.get("place") != "scratch"
+            and not (under == {OUTAGE} and _is_handling(behaviour, context))
+        ):
             only.append((behaviour, under))
     for behaviour, under in only:
         drawn = behaviour.kind in _NOTABLE and any(
@@ -65,5 +72,14 @@ def check(context: SignalContext) -> Iterator[Finding]:
         grave = [b for b in behaviours if b.kind in _GRAVE]
         first, *rest = [*grave, *(b for b in behaviours if b not in grave)]
         severity = HIGH if grave else MEDIUM
-        message = "Does this only elsewhere or later, not in a plain run."
+        only_when = {conditions.get(probe, "") for behaviour in behaviours for probe in behaviour.probes}
+        message = _DURING if only_when == {OUTAGE} else _ELSEWHERE
         yield behaviour_finding(check.meta, context, first, message, severity=severity, more=rest)
+
+
+def _is_handling(behaviour: Behaviour, context: SignalContext) -> bool:
+    """An ordinary answer to a failure: what could not be sent is kept in a file, another host that base
+    names is asked.
+    """
+    host = behaviour.subject if behaviour.kind is BehaviourKind.DNS else behaviour.detail.get("host", "")
+    return behaviour.kind in _NOTABLE or host.lower() in context.hosts_at_base

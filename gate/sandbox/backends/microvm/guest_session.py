@@ -115,6 +115,11 @@ class MicrovmSandbox(PlainSandbox):
             )
         return True
 
+    def fail_network(self, failures: int) -> bool:
+        """Let so many requests to each destination fail, before the code is there."""
+        self._machine.order(f"n {failures}")
+        return self._machine.wait_for("failures", _CLOCK_SECONDS)
+
     def _copy(self, port: str, path: Path) -> None:
         """One port into a file, as far as that may go, in a thread of its own."""
         done = threading.Event()
