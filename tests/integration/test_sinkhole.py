@@ -360,3 +360,21 @@ def test_a_failing_sinkhole_is_a_fault(backend: str, monkeypatch: pytest.MonkeyP
         record = session.run(probe("python3", "-c", "pass"), "head")
     assert record.fault is not None
     assert ("guest: " if backend == "microvm" else "no sinkhole") in record.fault
+
+
+FAILING = """
+import urllib.request
+for host in ('one.example', 'one.example', 'one.example', 'two.example'):
+    try: print(urllib.request.urlopen('http://' + host + '/', timeout=5).status)
+    except OSError as e: print(getattr(e, 'code', 'closed'))
+"""
+
+
+def test_the_first_requests_fail_where_a_probe_asks(backend: str) -> None:
+    tree = DictTree(files={"main.py": FAILING})
+    plain = replace(probe("python3", "main.py", '{"failures": 2}', deadline=_deadline(backend)), driver=True)
+    with BACKENDS[backend]().open(SandboxSpec(network="sinkhole"), tree, tree) as session:
+        first = Ran(session.run(plain, "head"))
+        failing = Ran(session.run(replace(plain, condition="while the network fails"), "head"))
+    assert first.record.stdout.split() == [b"200"] * 4
+    assert failing.record.stdout.split() == [b"503", b"503", b"200", b"503"]
