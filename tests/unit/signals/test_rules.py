@@ -11,7 +11,7 @@ from gate.model.behaviour import Behaviour, BehaviourDiff
 from gate.model.finding import fingerprinted
 from gate.model.location import Location
 from gate.model.rule import FindingStage
-from gate.model.run import Phase
+from gate.model.run import OUTAGE, Phase
 from gate.policy.policy_file import load_policy
 from gate.policy.score import score
 from gate.signals.interface import SignalRule
@@ -207,3 +207,25 @@ def test_a_name_that_is_drawn_anew_is_no_other_act() -> None:
     drawn = behaviour("write", again, place="tree", probes=("p1~ci",))
     assert findings("acts-only-when", behaviour("write", first, place="tree"), drawn) == []
     assert findings("acts-only-when", behaviour("write", "tree:out/all.txt", place="tree"), drawn)
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "detail", "told"),
+    [
+        ("dns", "drop.example", {}, True),
+        ("dns", "mirror.example", {}, False),  # another endpoint that base names
+        ("connect", "198.51.100.7:443", {"host": "mirror.example"}, False),
+        ("connect", "198.51.100.7:443", {"host": "drop.example"}, True),
+        ("write", "~/.local/state/shop/unsent.json", {"place": "home"}, False),
+        ("exec", "logger failed", {}, False),
+        ("canary", "AWS_SECRET_ACCESS_KEY", {"channel": "network", "canary": "k"}, True),
+    ],
+)
+def test_what_an_outage_wakes(kind: str, subject: str, detail: dict[str, str], told: bool) -> None:
+    during = run("call", probe="p1~outage", condition=OUTAGE)
+    done = behaviour(kind, subject, probes=("p1~outage",), **detail)
+    seen = replace(context(done, runs=(run("call"), during)), hosts_at_base=frozenset({"mirror.example"}))
+    found = list(BY_ID["acts-only-when"].check(seen))
+    assert [one.message for one in found] == [
+        "Does this only when requests have failed, not while they succeed."
+    ] * told
