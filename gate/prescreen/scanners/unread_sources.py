@@ -10,7 +10,7 @@ from typing import Final
 from gate.languages.path_roles import is_unshipped
 from gate.model.finding import Finding
 from gate.model.location import Location
-from gate.model.rule import Confidence
+from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import PrescreenRequest, Source
 from gate.prescreen.scanners.supply_rules import SOURCE
 from gate.prescreen.scope import sources
@@ -64,5 +64,6 @@ def _findings(source: Source) -> Iterator[Finding]:
             Location(path=source.path, line=one.now.line),
             shape=f"impostor {one.now.place}",
             evidence={"now": one.now.place, "at base": one.was.place},
+            severity=Severity.HIGH if one.is_slip else Severity.MEDIUM,
             confidence=Confidence.MEDIUM,
         )

@@ -70,6 +70,14 @@ class Impostor(NamedTuple):
     now: Reference
     was: Reference
 
+    @property
+    def is_slip(self) -> bool:
+        """Is it the same name from an owner or a host that is one letter apart? Projects do move to an owner
+        with a longer name.
+        """
+        pairs = ((self.now.owner, self.was.owner), (self.now.host, self.was.host))
+        return self.now.name == self.was.name and any(is_nearly(*pair) for pair in pairs)
+
 
 def references(text: str) -> tuple[Reference, ...]:
     """What the words of a text refer to; at most 2,000. Never raises."""

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gate.model.finding import Finding
 from gate.prescreen.scanners.dependencies import Dependencies
 from gate.supply.inputs.any_format import impostors, references
 from tests.prescreen_support import make_request
@@ -16,9 +17,12 @@ GENERATED = "version: v2\nplugins:\n  - remote: plugins.example/protowork/go:v1.
 MODELS = 'models:\n  small: {base_model: "acme-research/small-7b"}\n'
 
 
+def findings(path: str, base: str, head: str) -> tuple[Finding, ...]:
+    return Dependencies().scan(make_request({path: head}, {path: base})).findings
+
+
 def told(path: str, base: str, head: str) -> set[str]:
-    result = Dependencies().scan(make_request({path: head}, {path: base}))
-    return {found.rule_id for found in result.findings}
+    return {found.rule_id for found in findings(path, base, head)}
 
 
 @pytest.mark.parametrize(
@@ -56,6 +60,22 @@ def test_an_owner_who_is_taken_for_another(path: str, base: str, old: str, new: 
 def test_what_is_no_owner_or_nobody_takes_for_another(path: str, base: str, old: str, new: str) -> None:
     assert old in base
     assert RULE not in told(path, base, base.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "old", "new", "severity"),
+    [
+        ("Earthfile", EARTH, "acme/", "acme-ci/", "medium"),  # projects do move so
+        ("gen.yaml", GENERATED, "protowork/go:v1.4", "protowerk/ts:v1.4", "medium"),
+        ("gen.yaml", GENERATED, "protowork", "protoworks", "high"),
+        ("gen.yaml", GENERATED, "plugins.example", "plugin.example", "high"),
+    ],
+)
+def test_only_the_same_name_from_one_letter_apart_is_high(
+    path: str, base: str, old: str, new: str, severity: str
+) -> None:
+    (found,) = findings(path, base, base.replace(old, new))
+    assert found.severity.value == severity
 
 
 def test_an_owner_that_base_names_already() -> None:
