@@ -108,6 +108,11 @@ def is_unshipped(path: str) -> bool:
     return is_test_code(path) or is_aside(path)
 
 
+def is_for_show(path: str) -> bool:
+    """True for what users do not run, and for examples wherever they lie."""
+    return is_unshipped(path) or is_example(path)
+
+
 def is_no_product(path: str) -> bool:
     """True for tests and for tools of the project's own developers."""
     at = PurePosixPath(path)

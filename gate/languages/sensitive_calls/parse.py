@@ -302,10 +302,8 @@ def _call(
     spaced = part.language.id == "shell"
     function, body = _surrounding(hit, parsed, spaced=spaced)
     statement = bytes(parsed.lines[begin:end])
-    if spaced:  # another release of the same tool is the same command
-        statement = without_versions(statement.decode("utf-8", "surrogateescape")).encode(
-            "utf-8", "surrogateescape"
-        )
+    if spaced:
+        statement = _of_any_version(statement)
     return SensitiveCall(
         function=function,
         body=body,
@@ -329,6 +327,12 @@ def _surrounding(hit: Hit, parsed: Parsed | LexicalText, *, spaced: bool) -> tup
     if begin != end:
         return ".".join(names)[-200:], _digest(bytes(parsed.lines[begin:end]), spaced)
     return "", _digest("\n".join(blocks).encode(), True) if blocks else ""
+
+
+@lru_cache(maxsize=64)  # as many calls stand in the same statement
+def _of_any_version(statement: bytes) -> bytes:
+    """Another release of the same tool is the same command."""
+    return without_versions(statement.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
 @lru_cache(maxsize=64)  # many calls stand in the same function

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gate.languages.limited_child import Reader, scan_isolated
-from gate.languages.path_roles import is_aside, is_example, is_test_code
+from gate.languages.path_roles import is_for_show
 from gate.model.change import Tree
 from gate.secret_uses.compare import NewUse
 from gate.secret_uses.facts import FileUses, Outline, Use
@@ -148,14 +148,10 @@ class Evidence:
         """Files of the same language that have this word, the nearest first."""
         suffix, at = PurePosixPath(path).suffix, PurePosixPath(path).parts
         ends = SHELL if suffix in SHELL else (suffix,)
-        same = [p for p in self._paths if p.endswith(ends) and p not in self._known and not _is_aside(p)]
+        same = [p for p in self._paths if p.endswith(ends) and p not in self._known and not is_for_show(p)]
         same.sort(key=lambda p: (-_shared(at, PurePosixPath(p).parts), p))
         texts = self._head.read_many(tuple(same[: _MOST * 4]))
         return [p for p, data in texts if len(data) < _BYTES and word.encode() in data][:_MOST]
-
-
-def _is_aside(path: str) -> bool:
-    return is_test_code(path) or is_example(path) or is_aside(path)
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:

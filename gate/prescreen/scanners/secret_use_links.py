@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.languages.path_roles import is_aside, is_example, is_test_code
+from gate.languages.path_roles import is_for_show
 from gate.model.change import Tree
 from gate.prescreen.scanners.secret_use_evidence import read_uses
 from gate.secret_uses.facts import FileUses, Outline
@@ -70,7 +70,7 @@ def _sinks(read: Mapping[str, FileUses], files: Files, tree: Tree, until: float)
         (e.path for e in tree.entries() if PurePosixPath(e.path).suffix in ends and e.size < _BYTES),
         key=lambda path: (_distance(path, own), path),
     )
-    paths = tuple(p for p in near if not (is_test_code(p) or is_example(p) or is_aside(p)))[:_SEARCHED]
+    paths = tuple(p for p in near if not is_for_show(p))[:_SEARCHED]
     texts = [(p, d, p.endswith(".py")) for p, d in tree.read_many(paths) if _defines(d, asked)][:_READ]
     found, _ = read_uses(texts, until, sinks=True) if texts else ({}, [])
     return {one.name: one for facts in found.values() for one in facts.outlines if one.name in asked}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.languages.path_roles import is_aside, is_example, is_test_code
+from gate.languages.path_roles import is_for_show
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import RuleMeta
@@ -38,7 +38,7 @@ def named_in_data(request: PrescreenRequest, rule: RuleMeta, until: float) -> It
         return
     every = [
         e.path for e in request.head.entries()
-        if e.path.endswith(_PROGRAMS) and e.size < _BYTES and not _is_aside(e.path)
+        if e.path.endswith(_PROGRAMS) and e.size < _BYTES and not is_for_show(e.path)
     ][:_MOST]  # fmt: skip
     base = tuple(e.path for e in request.base.entries() if e.path in {*every})
     texts = b"\n".join(data for _, data in request.base.read_many(base))
@@ -68,12 +68,8 @@ def _fresh(request: PrescreenRequest) -> Iterator[tuple[str, int, str]]:
     heads = {path: data for path, data in request.head.read_many(tuple(files)) if len(data) < _BYTES}
     bases = dict(request.base.read_many(tuple(files.values())))
     for path, data in heads.items():
-        at_home = _is_aside(path) or PurePosixPath(path).parts[0].startswith(".")
+        at_home = is_for_show(path) or PurePosixPath(path).parts[0].startswith(".")
         had = set(_NAME.findall(bases.get(files[path], b"")))
         for number, line in enumerate(data.split(b"\n") if not at_home else (), 1):
             names = sorted(set(_NAME.findall(line)) - had)
             yield from ((path, number, name.decode()) for name in names if is_secret(name.decode()))
-
-
-def _is_aside(path: str) -> bool:
-    return is_test_code(path) or is_example(path) or is_aside(path)

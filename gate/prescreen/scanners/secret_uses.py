@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.languages.path_roles import is_aside, is_example, is_test_code
+from gate.languages.path_roles import is_for_show
 from gate.model.change import Tree
 from gate.model.finding import Finding
 from gate.model.rule import RuleMeta
@@ -108,7 +108,7 @@ class SecretUses:
 
 def _is_read(view: View) -> bool:
     known = view.language in _LANGUAGES or view.path.endswith(ENDINGS) or is_template(view.path)
-    aside = is_test_code(view.path) or is_example(view.path) or is_aside(view.path)
+    aside = is_for_show(view.path)
     if is_template(view.path):
         return not view.unreadable and not aside and ("{" in view.text or "<%" in view.text)
     if not known or view.unreadable or aside:
@@ -136,7 +136,7 @@ def _from_callers(
     names = [name.encode() for name in found]
     ends = {PurePosixPath(path).suffix for path, _ in found.values()}
     paths = [e.path for e in tree.entries() if PurePosixPath(e.path).suffix in ends and e.path not in head]
-    near = [p for p in paths if not (is_test_code(p) or is_example(p) or is_aside(p))][:_CALLERS]
+    near = [p for p in paths if not is_for_show(p)][:_CALLERS]
     texts = [(p, d, p.endswith(".py")) for p, d in tree.read_many(tuple(near)) if any(n in d for n in names)]
     texts = texts[:_READ_CALLERS]
     if not texts:
