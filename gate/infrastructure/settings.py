@@ -45,9 +45,7 @@ _NOTHING_IS_WEAK: Final = regex(
 _MORE_IS_WEAK: Final = regex(
     r"rate-?limit\w*$|(?:limit|max)-(?:rps|rpm|requests|attempts|logins)$|max-(?:login|auth)-?\w*(?:attempts|tries|failures)$"
 )
-_PACKAGES: Final = regex(
-    r"(?:^|-)(?:dependencies|requirements|resolutions|overrides|require(?:-dev)?|packages|catalogs?)$"
-)
+_PACKAGES: Final = regex(r"(?:^|-)dependencies$")
 """Tables whose keys are names of packages, whatever these sound like."""
 _NAMES: Final = ("name", "id", "username", "user", "kid", "login", "client_id", "clientId", "key")
 _NOBODY: Final = frozenset(("null", "true", "false", "none", "yes", "no", "~"))

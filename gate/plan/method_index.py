@@ -9,7 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import Final
 
-from gate.languages.path_roles import is_aside, is_no_product, is_test
+from gate.languages.path_roles import is_no_product
 from gate.languages.sensitive_calls.python.methods import BY_NAME
 from gate.model.change import Tree
 from gate.model.sensitive import SourceReading
@@ -36,7 +36,7 @@ class MethodIndex:
 
     def __init__(self, head: Tree, paths: Iterable[str]) -> None:
         self._head = head
-        self._paths = sorted(path for path in paths if not _is_aside(path))[:_MOST_SEARCHED]
+        self._paths = sorted(path for path in paths if not is_no_product(path))[:_MOST_SEARCHED]
         self._texts: dict[str, bytes] | None = None
         self._candidates: dict[bytes, tuple[str, ...]] = {}
         self._read: set[str] = set()
@@ -45,7 +45,7 @@ class MethodIndex:
     def learn(self, path: str, reading: SourceReading) -> None:
         """Take the methods of a file that was read."""
         self._read.add(path)
-        if not _is_aside(path):
+        if not is_no_product(path):
             for name in reading.methods:
                 self._owners.setdefault(name.rpartition(".")[2], set()).add((path, name))
 
@@ -96,10 +96,6 @@ class MethodIndex:
                     (p, text) for p, text in self._head.read_many(chunk) if len(text) <= _BIGGEST
                 )
         return self._texts
-
-
-def _is_aside(path: str) -> bool:
-    return is_test(path) or is_aside(path) or is_no_product(path)
 
 
 def _plain(word: str) -> str:

@@ -76,6 +76,7 @@ metadata: {{ name: shop, labels: {{ {}: {} }} }}
 ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 
 WIDER: Final = (
+    ("s.yaml", "trusted", "overrides: {admins: ada}\n", "overrides: {admins: eve}\n"),
     (
         "n.yaml",
         "weaker",
