@@ -118,6 +118,8 @@ def _scratch_folders_go(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     folder = tmp_path_factory.mktemp("scratch")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prescreen_support, "SCRATCH", str(folder))
+        # A pytest that a test starts would remove the folders of earlier runs when it ends: minutes.
+        patch.setenv("PYTEST_DEBUG_TEMPROOT", str(folder))
         yield
     shutil.rmtree(folder, ignore_errors=True)
 
