@@ -79,16 +79,17 @@ def _of_column(column: Any, made: dict[Any, Any]) -> Any:
         target = key.target_fullname.rpartition(".")
         return made.get((target[0].rpartition(".")[2], target[2]))
     if column.default is not None or column.server_default is not None:
-        return 1 if column.primary_key and _kind(column.type) is int else None
+        return 1 if column.primary_key and kind_of(column.type) is int else None
     enum = getattr(column.type, "enum_class", None)
     if enum is not None:
         return next(iter(enum))
     if getattr(column.type, "enums", None):
         return column.type.enums[0]
-    return value_of(column.name, _kind(column.type), getattr(column.type, "length", None))
+    return value_of(column.name, kind_of(column.type), getattr(column.type, "length", None))
 
 
-def _kind(column_type: Any) -> object:
+def kind_of(column_type: Any) -> object:
+    """The Python type of a column's values; None where it has none."""
     if "JSON" in type(column_type).__name__.upper():
         return dict
     try:

@@ -8,21 +8,26 @@ import { credentialsIn, valueOf } from "./sign_in.mjs";
 import { quietly } from "./ways.mjs";
 
 const MAKER = /^(?:add|create|make|register|new|insert|invite|issue|generate|mint)_?(?:users?|accounts?|members?|customers?|persons?|people|clients?|employees?|authors?|(?:api_?)?keys?|(?:access_?)?tokens?|logins?|sessions?|credentials?)(?:for\w*)?$/i;
+const ADDS = /^(?:add|create|make|register|new|insert|invite|issue|generate|mint|sign_?up)$/i;
+/** What keeps them, where its function is named by the verb alone: `tokens.create(user)`. */
+const KEEPER = /(?:users?|accounts?|members?|customers?|persons?|people|clients?|employees?|authors?|keys?|tokens?|logins?|sessions?|credentials?)_?(?:store|repo(?:sitory)?|service|manager|registry|db|table)?$/i;
+const GIVES_KEYS = /key|token|session/i;
 const RECORD = /^(?:fields?|data|input|user|person|member|account|customer|attrs?|attributes|values?|details|profile|props|body|info|params|options|o|u|it)$/i;
 const RIGHTS = /admin|role|staff|owner|super|scope|permission|rights|group/i;
 const PLAIN = { name: "", email: "", username: "", password: "" };
 const OBJECTS = 300;
 
-/** Functions that add somebody, as [act, source, what it belongs to]. */
+/** Functions that add somebody, as [act, what it belongs to, does it give keys]. */
 function makers(source, applications) {
   const found = new Map();
   const seen = new Set();
   const todo = [...[...bindings()].map(([name, value]) => [name, value, undefined, 0]), ...[...applications].map((app) => ["app", app, undefined, 0])];
-  for (const [name, value, owner, depth] of todo) {
-    if (typeof value === "function" && MAKER.test(name) && !/^class\b/.test(source(value)) && found.size < 12) found.set(value, [value, owner]);
+  for (const [name, value, owner, depth, holder] of todo) {
+    const adds = typeof value === "function" && (MAKER.test(name) || (ADDS.test(name) && KEEPER.test(holder ?? "")));
+    if (adds && !/^class\b/.test(source(value)) && found.size < 12) found.set(value, [value, owner, GIVES_KEYS.test(`${holder} ${name}`)]);
     if (value === null || typeof value !== "object" && !(depth === 0 && typeof value === "function" && name === "app") || seen.has(value) || seen.size > OBJECTS || depth > 2) continue;
     seen.add(value);
-    for (const [key, inner] of membersOf(value)) todo.push([key, inner, value, depth + 1]);
+    for (const [key, inner] of membersOf(value)) todo.push([key, inner, value, depth + 1, name]);
   }
   return [...found.values()];
 }
@@ -37,7 +42,7 @@ function membersOf(value) {
 }
 
 /** What it is called with for that user: each parameter by its name, a record by the fields that are read of it. */
-function argumentsOf(act, user, tools) {
+function argumentsOf(act, keyed, user, tools) {
   const text = tools.source(act);
   const head = /^(?:async\s+)?(?:function\s*)?[\w$]*\s*\(([^)]*)\)|^(?:async\s+)?([\w$]+)\s*=>/.exec(text) ?? [];
   const record = (names) => Object.fromEntries(names.filter((name) => /^\w+$/.test(name) && !RIGHTS.test(name)).map((name) => [name, valueOf(name, user, tools)]));
@@ -47,6 +52,7 @@ function argumentsOf(act, user, tools) {
     const name = one.split(/[=:\s]/)[0];
     if (RIGHTS.test(name)) return undefined; // as it is for everybody
     const read = [...text.matchAll(new RegExp(String.raw`\b${name}\??\.(\w+)\b(?!\s*\()`, "g"))].map(([, word]) => word);
+    if (!read.length && keyed) return valueOf("username", user, tools); // kept beside a key as it is
     if (read.length || RECORD.test(name)) return record(read.length ? read : Object.keys(PLAIN));
     return /^(?:id|user_?id)$/i.test(name) ? user.id : valueOf(name, user, tools);
   });
@@ -55,10 +61,10 @@ function argumentsOf(act, user, tools) {
 /** Two users, each with what the program gave for him: {credential?, id, signed?, ...}; none where nothing adds one. */
 export async function added(tools, applications, bounded, late) {
   const found = [];
-  for (const [act, owner] of makers(tools.source, applications)) {
+  for (const [act, owner, keyed] of makers(tools.source, applications)) {
     for (const user of tools.users.slice(0, 2)) {
       if (late()) return [];
-      const result = await quietly(async () => bounded(Promise.resolve(act.apply(owner, argumentsOf(act, user, tools)))));
+      const result = await quietly(async () => bounded(Promise.resolve(act.apply(owner, argumentsOf(act, keyed, user, tools)))));
       if (result === undefined || result === null) break;
       const body = JSON.stringify(typeof result === "string" ? { token: result } : result) ?? "";
       const { credential } = credentialsIn({ body });
