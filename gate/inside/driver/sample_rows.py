@@ -140,6 +140,11 @@ def _needed(model: Any) -> list[Any]:
 
 
 def _django_row(model: Any, rows: dict[Any, Any], text: str) -> Any:
+    for field in model._meta.concrete_fields:
+        if field.one_to_one and field.related_model in rows:  # there may be one, and no other
+            there = model._base_manager.filter(**{field.name: rows[field.related_model]}).first()
+            if there is not None:
+                return there
     values = {}
     for field in model._meta.concrete_fields:
         if field.is_relation:
