@@ -1,11 +1,12 @@
 // Functions of a library that no route leads to: what a module exports, called with texts in each of its parameters.
-// Asked are patterns that get slow and checks of signatures. What the tree's outermost modules export goes first: they
+// Asked are patterns that get slow, checks of signatures, and what sets or merges by names that it is given. What the tree's outermost modules export goes first: they
 // may look at a text before they hand it on; a changed file's own functions only where nothing of it was reached by
 // them. Trusted.
 import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { computed } from "./macs.mjs";
+import { leading, polluted } from "./prototypes.mjs";
 import { worth } from "./request_values.mjs";
 import { alsoIn } from "./signatures.mjs";
 import { slowIn } from "./slow_patterns.mjs";
@@ -78,12 +79,12 @@ function instance(owner, tools) {
 
 function caller([, target, owner, self], tools) {
   const places = placesOf(target, tools);
-  const call = async (place, text) => {
-    const args = argumentsOf(target, places, tools, place, text);
+  const call = (place, text) => apply(argumentsOf(target, places, tools, place, text));
+  const apply = async (args) => {
     if (isClass(target, tools.source)) return new target(...args);
     return tools.calls.exhaust(target.apply(owner ? instance(owner, tools) : self, args));
   };
-  return { places, call };
+  return { places, call, apply };
 }
 
 /** What became of a call, as signatures.mjs wants it. */
@@ -97,17 +98,43 @@ async function outcomeOf(act) {
   }
 }
 
+const SET = 3; // places of one function in which a path or an object may stand
+
+/** Something that sets or merges by names that it is given: before them an object, behind them a value. Gives how many
+ * calls there were. */
+async function setting([name, target], apply, { tools, bounded, late, begin, tell }, reached) {
+  let calls = 0;
+  const parameters = tools.calls.parameters(target).filter((one) => !one.includes("="));
+  for (let at = 0; at < Math.min(Math.max(parameters.length, 2), SET); at++) {
+    const mark = begin("prototype");
+    for (const payload of leading(mark.WORD)) {
+      if (late()) return calls;
+      calls += 1;
+      const behind = Math.max(parameters.length - at - 1, 1);
+      const args = [...Array.from({ length: at }, () => ({})), payload, ...Array.from({ length: behind }, () => mark.WORD)];
+      await bounded(apply(args)).catch(() => undefined);
+      if (!polluted(mark.WORD)) continue;
+      reached.add("prototype");
+      const field = ["parameter", (parameters[at] ?? "rest").replace(/[=:?].*$|^\.\.\./gs, "").trim()];
+      tell({ entry: name }, "prototype", mark, field, JSON.stringify(payload), undefined, `every object of the process has ${mark.WORD} afterwards`);
+      return calls;
+    }
+  }
+  return calls;
+}
+
 /** Gives how many calls there were. */
 async function asked(space, kit, reached) {
   const { tools, bounded, late, job, begin } = kit;
   let calls = 0;
   for (const one of callables(space, tools)) {
     const [name] = one;
-    const { places, call } = caller(one, tools);
+    const { places, call, apply } = caller(one, tools);
     const tell = (_, weakness, mark, field, payload, __, shown, more) => {
       const request = { call: `${name}(${field[1]}: ${payload})`.slice(0, 1000) };
       kit.tell({ entry: name }, weakness, mark, field, payload, { request }, shown, { via: "call", target: name, ...more });
     };
+    if (job.classes.includes("prototype") && !isClass(one[1], tools.source)) calls += await setting(one, apply, { ...kit, tell }, reached);
     for (const place of places) {
       if (late()) return calls;
       const field = ["parameter", place.name];

@@ -5,7 +5,7 @@ import { ask, bodyOf, quietly } from "./ways.mjs";
 const before = new Set(Reflect.ownKeys(Object.prototype));
 
 /** Names that every object has newly; they are taken away again. */
-function polluted(word) {
+export function polluted(word) {
   const news = Reflect.ownKeys(Object.prototype).filter((name) => !before.has(name));
   const found = news.some((name) => name === word || Object.prototype[name] === word);
   const fresh = {};
@@ -41,6 +41,18 @@ function* bodies(known, values, tools, word) {
   }
   for (const way of [`__proto__.${word}`, `constructor.prototype.${word}`]) yield [JSON.stringify({ ...plain, [way]: word }), "", way];
 }
+
+/** What a function of a library may be given as a path or as an object: paths as texts and lists, and parsed documents. */
+export const leading = (word) => [
+  `__proto__.${word}`,
+  `constructor.prototype.${word}`,
+  ["__proto__", word],
+  ["constructor", "prototype", word],
+  JSON.parse(`{"__proto__":{"${word}":"${word}"}}`),
+  { constructor: { prototype: { [word]: word } } },
+  { [`__proto__.${word}`]: word },
+  { [`constructor.prototype.${word}`]: word },
+];
 
 const PARAMS = 3;
 
