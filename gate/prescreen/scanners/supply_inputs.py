@@ -36,6 +36,7 @@ _RULES: Final[dict[What, tuple[RuleMeta, str]]] = {
     "alias": (rules.ALIAS, "This name stands for another package."),
     "unasked": (rules.UNASKED, "Nothing asks for this new package."),
     "older": (rules.OLDER, "This goes back to an older version."),
+    "claimed": (rules.CLAIMED, "This file says that a package of others needs this new one."),
     "install-code": (rules.INSTALL_CODE, "This package newly runs code when it is installed."),
 }
 _KINDS: Final[tuple[SourceKind, ...]] = ("registry", "url", "vcs")
@@ -45,6 +46,8 @@ _SURROUNDING: Final = 200
 """Manifests and settings that are read besides the changed ones."""
 _LONGEST: Final = 1 << 20
 """Bytes of one of those."""
+_LONGEST_LOCK: Final = 8 << 20
+"""Bytes of a lock that is looked through for a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ def input_findings(request: PrescreenRequest) -> Told:
     known = cache(lambda: _places(request.base, request.deadline) | here)
     declared = cache(lambda: _places(request.head, request.deadline))
     asks = _Asked(request.head)
+    stood = _Stood(request.base)
     manifest_changed = any(_asks(file.path) for file in request.change.files)
     found: list[Finding] = []
     unread: list[tuple[str, str]] = []
@@ -78,7 +82,11 @@ def input_findings(request: PrescreenRequest) -> Told:
         elif not new.refused:
             usable = old if old and not old.refused else None
             around = InputContext(
-                known=known, asks=asks.names, manifest_changed=manifest_changed, declared=declared
+                known=known,
+                asks=asks.names,
+                manifest_changed=manifest_changed,
+                declared=declared,
+                stood=stood.names,
             )
             found += _findings(source, compare(usable, new, around))
     graphs = frozenset(
@@ -226,6 +234,40 @@ class _Asked:
                 yield word.strip(".-")
                 yield canonicalize_name(word.strip(".-"))
                 yield word[:1] + word[1:].partition("@")[0]
+
+
+class _Stood:
+    """What base's manifests, locks and build files name, as texts; read when somebody asks."""
+
+    def __init__(self, base: Tree) -> None:
+        self._base = base
+        self._texts: list[str] | None = None
+
+    def names(self, name: str) -> bool:
+        """Does one of them have this name, and not only as a part of another?"""
+        if self._texts is None:
+            near = (e for e in self._base.entries() if e.size <= _LONGEST_LOCK and _speaks(e.path))
+            paths = tuple(e.path for e in near)[:_SURROUNDING]
+            self._texts = [data.decode("utf-8", "replace").lower() for _, data in self._base.read_many(paths)]
+        return any(_has_word(text, name.lower()) for text in self._texts)
+
+
+def _has_word(text: str, name: str) -> bool:
+    at = text.find(name)
+    while at >= 0:
+        around = text[max(0, at - 1) : at] + text[at + len(name) : at + len(name) + 1]
+        if not any(c.isalnum() or c in "-_" for c in around):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+def _speaks(path: str) -> bool:
+    return "node_modules/" not in path and (
+        reader_of(path) is not None
+        or _asks(path)
+        or path.endswith((".versions.toml", "buildscript-gradle.lockfile"))
+    )
 
 
 _ASKING: Final = frozenset(

@@ -89,6 +89,18 @@ OLDER: Final = rule.meta(
     "within one major version, and for what only other packages need.",
     fix="Say in the pull request why, and check the versions in between for fixed holes.",
 )
+CLAIMED: Final = rule.meta(
+    "supply.claimed-need",
+    "A table says that somebody else's package needs a new one",
+    severity="medium",
+    confidence="medium",
+    topic="dependency",
+    cwe=(1357, 829),
+    attack=("T1195.001",),
+    why="Metadata that the project writes for a package of others is installed like the package's own needs, "
+    "and no list of dependencies shows it. Low for a package that everybody uses.",
+    fix="Compare with what the package itself declares, or ask for the new one among the dependencies.",
+)
 INSTALL_CODE: Final = rule.meta(
     "supply.install-code",
     "A package newly runs code when it is installed",
@@ -125,5 +137,6 @@ SAFEGUARD: Final = rule.meta(
     fix="Keep the setting, or have an owner say why it is not needed any more.",
 )
 RULES: Final[tuple[RuleMeta, ...]] = (
-    SOURCE, CONTENT, NEW_SOURCE, INTEGRITY, ALIAS, UNASKED, OLDER, INSTALL_CODE, AMBIGUOUS, SAFEGUARD,
+    SOURCE, CONTENT, NEW_SOURCE, INTEGRITY, ALIAS, UNASKED, OLDER, CLAIMED, INSTALL_CODE, AMBIGUOUS,
+    SAFEGUARD,
 )  # fmt: skip

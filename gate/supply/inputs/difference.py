@@ -6,6 +6,7 @@ Pure functions on values. A newer version with new hashes from the same source i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final, Literal
 
 from gate.dataclass import dataclass
@@ -17,7 +18,9 @@ from gate.supply.inputs.versions import gone_back
 from gate.supply.lookalike import imitates, is_nearly, poses_as
 from gate.supply.lookalike import is_known as is_much_used
 
-What = Literal["source", "content", "new-source", "integrity", "alias", "unasked", "install-code", "older"]
+What = Literal[
+    "source", "content", "new-source", "integrity", "alias", "unasked", "install-code", "older", "claimed"
+]
 Level = Literal["low", "medium", "high", "critical"]
 """``critical``: no tool writes it and nobody asked for it, so that somebody edited a lock by hand."""
 _FORGES: Final = tuple(
@@ -53,17 +56,20 @@ class InputDifference:
 class InputContext:
     """What the rest of the project says. ``known``: places that base uses anywhere; ``asks``: does a manifest
     of head name this package? ``manifest_changed``: is a manifest in the same change? ``declared``: places
-    that manifests and settings of head name.
+    that manifests and settings of head name. ``stood``: does a manifest or a lock of base name this package?
     """
 
     known: Callable[[], frozenset[str]]
     asks: Callable[[str], bool]
     manifest_changed: bool = False
     declared: Callable[[], frozenset[str]] = frozenset
+    stood: Callable[[str], bool] = bool
 
 
 def compare(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[InputDifference]:
     """Everything to tell about a changed file; ``old`` is None for a new file."""
+    yield from _claims(old, new, around)
+    old, new = _without_claims(old) if old else None, _without_claims(new)
     before = _by_name(old.inputs if old else ())
     had = set(old.inputs if old else ())
     here = frozenset(p for one in had for p in origins(one, new.kind))
@@ -99,6 +105,28 @@ def compare(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[I
         for one, told, grave in unasked(old.inputs, new.inputs, around.asks, manifest_changed=declared):
             level: Level = "medium" if grave else "low"
             yield _told("unasked", level, one, f"{_label(one)} is new, and {told}", told)
+
+
+def _claims(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[InputDifference]:
+    """Packages that the project says others need, and that nothing of base names.
+
+    A table that corrects metadata is meant for what is there and was forgotten.
+    """
+    own = {one.name for one in new.inputs if not one.claimed}
+    had = {(one.claimed, one.name) for one in (old.inputs if old else ())}
+    for one in dict.fromkeys(one for one in new.inputs if one.claimed):
+        name = one.actual or one.name
+        if (one.claimed, one.name) in had or one.name in own or around.stood(name):
+            continue
+        told = (
+            f"{_label(one)} is new: this file says that {one.claimed} needs it, and nothing of base names it"
+        )
+        used = one.kind == "registry" and (is_much_used(name, "npm") or is_much_used(name, "pypi"))
+        yield _told("claimed", "low" if used else "medium", one, told, told)
+
+
+def _without_claims(side: Inputs) -> Inputs:
+    return replace(side, inputs=tuple(one for one in side.inputs if not one.claimed))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

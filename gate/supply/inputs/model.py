@@ -41,6 +41,7 @@ class Input:
     registry of the settings. ``version`` is the exact one of a lock, else what is asked for. ``revision`` is
     a commit, a tag or a branch of a repository. ``needs`` are names that it depends on; ``runs`` says that
     code of it runs when it is installed, ``credentialed`` that it runs where a pipeline's credentials are.
+    ``claimed`` is the package that a table of the project says needs it.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Input:
     needs: tuple[str, ...] = ()
     runs: bool = False
     credentialed: bool = False
+    claimed: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -101,13 +101,16 @@ def manifest(text: str) -> Inputs:
     """package.json: every table of needs, and what is put in the place of others."""
     data = json_table(text)
     found: list[Input] = []
-    for key in (*_NEEDS, "overrides", "resolutions"):
+    for key in _NEEDS:
         found += (wanted(name, range_) for name, range_ in _pairs(table_of(data.get(key)), 0))
-    found += (
-        wanted(name, range_)
-        for name, range_ in _pairs(table_of(table_of(data.get("pnpm")).get("overrides")), 0)
-    )
+    found += [*overrides(data), *overrides(table_of(data.get("pnpm")))]
     return Inputs(kind="manifest", inputs=tuple(dict.fromkeys(found)))
+
+
+def overrides(data: Mapping[str, object]) -> Iterator[Input]:
+    """What stands under ``overrides`` and ``resolutions``, under the name that it is put in the place of."""
+    for key in ("overrides", "resolutions"):
+        yield from (wanted(name, range_) for name, range_ in _pairs(table_of(data.get(key)), 0))
 
 
 def _pairs(table: Mapping[str, object], depth: int) -> Iterator[tuple[str, str]]:

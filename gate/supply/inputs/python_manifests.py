@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from packaging.utils import canonicalize_name
 
-from gate.supply.inputs import requirements
+from gate.supply.inputs import claimed, requirements
 from gate.supply.inputs.model import Input, Inputs, SourceKind
 from gate.supply.inputs.text import table_of, text_of, texts_of, toml_table
 
@@ -28,7 +28,21 @@ def pyproject(text: str) -> Inputs:
     asked += [one for table in tables for one in _table(table_of(table))]
     sources = {one.name: one for one in _table(table_of(table_of(tool.get("uv")).get("sources")))}
     used = [sources.pop(one.name, one) for one in asked]
+    for table in (tool.get("uv"), table_of(tool.get("pdm")).get("resolution")):
+        used += _instead(table_of(table))
+    used += claimed.of_pyproject(tool)
     return Inputs(kind="manifest", inputs=tuple(dict.fromkeys([*used, *sources.values()])))
+
+
+def _instead(settings: _Table) -> Iterator[Input]:
+    """Overrides of uv and PDM that name an address. Any version is for the solver to say, another place is
+    not.
+    """
+    lines = texts_of(settings.get("override-dependencies"))
+    found = [*(requirements.requirement(line) for line in lines)]
+    overrides = table_of(settings.get("overrides"))
+    found += [requirements.requirement(f"{name} @ {text_of(value)}") for name, value in overrides.items()]
+    yield from (one for one in found if one is not None and one.kind != "registry" and "://" in one.where)
 
 
 def pipfile(text: str) -> Inputs:

@@ -10,6 +10,7 @@ from gate.supply.inputs import (
     ansible,
     bake,
     beam,
+    claimed,
     cmake,
     conda,
     dart,
@@ -68,7 +69,9 @@ _LOCKS: Final[dict[str, Reader]] = {
     ".devcontainer-lock.json": tools.devcontainer_lock,
 }
 _MANIFESTS: Final[dict[str, Reader]] = {
-    "package.json": npm.manifest,
+    "package.json": claimed.package_json,
+    "pnpm-workspace.yaml": claimed.install_settings,
+    ".yarnrc.yml": claimed.install_settings,
     "pyproject.toml": python_manifests.pyproject,
     "pipfile": python_manifests.pipfile,
     "cargo.toml": rust.manifest,
@@ -140,6 +143,8 @@ def _by_folder(name: str, parent: str) -> Reader | None:
         return tools.nix_sources
     if parent in ("mise", ".mise") and name in ("config.toml", "mise.toml"):
         return tools.mise
+    if name.endswith((".gradle", ".gradle.kts")):
+        return claimed.gradle
     if name.endswith(".rockspec"):
         return beam.rockspec
     if name.endswith(".mod"):
