@@ -29,6 +29,7 @@ from gate.infrastructure.sql_facts import sql_facts
 from gate.infrastructure.terraform_facts import policy_facts, terraform_facts
 from gate.infrastructure.tool_code import data_code, ini_code, is_tool_file
 from gate.infrastructure.trusted import is_key_list, key_list_facts, trusted_keys
+from gate.infrastructure.verifiers import audit_widths, image_policy_widths, is_verifier, verifier_facts
 from gate.infrastructure.web_facts import page_facts, server_facts
 from gate.infrastructure.yaml_facts import SWITCHED_ON, blocks_switched, switches, yaml_facts
 from gate.regex import regex
@@ -50,6 +51,7 @@ _BY_NAME: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
     (daemon_kind, "daemon"),
     (is_attributes, "attributes"),
     (policy_language, "policy"),
+    (is_verifier, "verifier"),
     (is_key_list, "keys"),
     (is_tool_file, "tool"),
     (local_kind, "local"),
@@ -128,6 +130,7 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
         "vcl": vcl_facts,
         "caddy": caddy_facts,
         "program": program_guards,
+        "verifier": verifier_facts,
     }
     reader = readers.get(kind)
     return reader(text, path) if reader else FileFacts()
@@ -157,7 +160,10 @@ def _settings(text: str, path: str, kind: str) -> FileFacts:
     facts = [fact for fact in switched if fact.what == SWITCHED_ON]
     widths = [*setting_widths(found, line_of, prefix=f"{path} "), *trusted_keys(found, path, line_of)]
     widths += [*interface_widths(found, path, line_of), *cloudformation(found, line_of)]
+    if kind == "toml":
+        widths += audit_widths(found, path, line_of)
     if kind == "json":
+        widths += image_policy_widths(found, path, line_of)
         policy = [*policy_facts(text, path), *nested_policies(found, path, line_of)]
         facts += [one for one in policy if isinstance(one, Fact)]
         widths += [one for one in policy if isinstance(one, Width)]
