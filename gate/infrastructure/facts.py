@@ -94,6 +94,7 @@ GRANTS: Final[Mapping[str, Kind]] = {
     "typed-sent": Kind("A page sends what its visitors type or are known by to another origin.", _C),
     "stand-in": Kind("A module's name stands for a test double or another package than its own file.", _M),
     "log-in-optional": Kind("One of several conditions is enough to come in, where base asked for all.", _H),
+    "header-lets-in": Kind("What a client says of itself lets it in, beside those who log in.", _H),
     "secret-logged": Kind("A log writes down what proves who a visitor is.", _H),
     "copied-elsewhere": Kind("Requests or logs are also sent to another place.", _M),
     "packed-secret": Kind("A package ships files that hold secrets by their name.", _M),

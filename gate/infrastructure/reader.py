@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.infrastructure.apache_facts import apache_facts, is_apache
 from gate.infrastructure.cache_keys import cloudformation, is_vcl, vcl_facts
 from gate.infrastructure.caddy_facts import caddy_facts, is_caddyfile
 from gate.infrastructure.daemon_facts import daemon_facts, daemon_kind, docker_widths
@@ -63,6 +64,7 @@ _BY_NAME: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
 _BY_SUFFIX: Final = {
     ".json": "json", ".toml": "toml", ".eslintrc": "json", ".babelrc": "json", ".mocharc": "json",
     ".graphql": "graphql", ".graphqls": "graphql", ".gql": "graphql",
+    ".conf": "apache", ".vhost": "apache", ".htaccess": "apache",
 }  # fmt: skip
 
 
@@ -112,6 +114,8 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
     text = data.decode("utf-8", "replace")
     if kind in ("json", "toml"):
         return _settings(text, path, kind)
+    if kind == "server" and is_apache(text):
+        kind = "apache"
     readers = {
         "unit": unit_facts,
         "image": image_facts,
@@ -126,6 +130,7 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
         "page": page_facts,
         "sql": sql_facts,
         "server": server_facts,
+        "apache": apache_facts,
         "local": local_facts,
         "vcl": vcl_facts,
         "caddy": caddy_facts,
