@@ -42,6 +42,8 @@ _COUNTED: Final = regex(
 )
 _LOOSENS: Final = regex(
     r"(?:^|-)(?:own|self)-(?:approval|approve|review|merge)$"
+    r"|^trust-(?:e?mail|all|any|forward|x-|proxy|headers?|client|user|server-cert|self-signed|device|remember)"
+    r"|(?:^|-)auto-(?:link|approve|accept|merge-accounts)(?:-|$)"
     r"|(?:^|-)allow-(?:own|self|unsigned|unverified|untrusted|anonymous|guests?|empty-passwords?|any-\w+|all-\w+)(?:-|$)"
 )
 _PREVENTS: Final = regex(

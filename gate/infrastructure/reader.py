@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.infrastructure.alternatives import alternative_widths
 from gate.infrastructure.apache_facts import apache_facts, is_apache
 from gate.infrastructure.cache_keys import cloudformation, is_vcl, vcl_facts
 from gate.infrastructure.caddy_facts import caddy_facts, is_caddyfile
@@ -165,6 +166,7 @@ def _settings(text: str, path: str, kind: str) -> FileFacts:
     facts = [fact for fact in switched if fact.what == SWITCHED_ON]
     widths = [*setting_widths(found, line_of, prefix=f"{path} "), *trusted_keys(found, path, line_of)]
     widths += [*interface_widths(found, path, line_of), *cloudformation(found, line_of)]
+    widths += alternative_widths(found, f"{path} ", line_of)
     if kind == "toml":
         widths += audit_widths(found, path, line_of)
     if kind == "json":

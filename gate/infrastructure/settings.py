@@ -31,7 +31,7 @@ _TRUST: Final = regex(
 _GRAVE_ONLY: Final = regex(r"(?:^|-)(?:scopes?|grants?|grant-types?)$")
 _GRAVE: Final = regex(r"\*|admin|root|owner|impersonat|implicit|password", re.IGNORECASE)
 _LADDERED: Final = regex(
-    r"tls|ssl|verif|samesite|pod-security|selinux|auth-?(?:mode|type|method)|(?:^|-)mode$|min(?:imum)?-(?:protocol-)?version|(?:failure|enforcement)-(?:action|policy)$"
+    r"tls|ssl|verif|samesite|pod-security|selinux|auth-?(?:mode|type|method)|(?:^|-)mode$|min(?:imum)?-(?:protocol-)?version|(?:failure|enforcement)-(?:action|policy)$|^requirement$"
 )
 _CONNECTED: Final = regex(r"tls|ssl|verif")
 """Parameters of an address that are no matter of a page: ``?mode=none`` may be any."""
@@ -47,7 +47,21 @@ _MORE_IS_WEAK: Final = regex(
 )
 _PACKAGES: Final = regex(r"(?:^|-)dependencies$")
 """Tables whose keys are names of packages, whatever these sound like."""
-_NAMES: Final = ("name", "id", "username", "user", "kid", "login", "client_id", "clientId", "key")
+_NAMES: Final = (
+    *(
+        "name",
+        "id",
+        "username",
+        "user",
+        "kid",
+        "login",
+        "client_id",
+        "clientId",
+        "key",
+        "alias",
+        "authenticator",
+    ),
+)
 _NOBODY: Final = frozenset(("null", "true", "false", "none", "yes", "no", "~"))
 _DEEPEST: Final = 60
 _LONGEST: Final = 2_000

@@ -30,6 +30,7 @@ _LADDERS: Final = (
     ("none", "lax", "strict"),
     ("disabled", "permissive", "strict"),
     ("disabled", "permissive", "enforcing"),
+    ("disabled", "alternative", "conditional", "required"),
     ("audit", "enforce"),
     ("dryrun", "warn", "deny"),
     ("ignore", "fail"),

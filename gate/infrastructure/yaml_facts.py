@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from gate.infrastructure.alternatives import alternative_widths
 from gate.infrastructure.artifact_facts import artifact_facts
 from gate.infrastructure.cache_keys import cloudformation
 from gate.infrastructure.cluster_widths import cluster_widths, foreign_names
@@ -71,6 +72,7 @@ def yaml_facts(data: bytes, path: str = "") -> FileFacts:
         widths += setting_widths(document.data, document.line, prefix=f"{named or path} ")
         widths += trusted_keys(document.data, path, document.line)
         widths += interface_widths(document.data, path, document.line)
+        widths += alternative_widths(document.data, f"{named or path} ", document.line)
         widths += cloudformation(document.data, document.line)
         routed = [*route_facts(root, document.line)]
         routed += nested_policies(document.data, named or path, document.line)
