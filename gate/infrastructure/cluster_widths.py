@@ -83,6 +83,11 @@ def foreign_names(who: str, pairs: Iterable[tuple[str, str]], line: int) -> Iter
             yield Fact("grant", "sent-elsewhere", f"{who} {name} {address}", line, f"{name} is {address}")
 
 
+def is_grave(resource: str) -> bool:
+    """Does a right on this resource give away secrets or further rights?"""
+    return bool(_GRAVE.search(resource))
+
+
 def _rights(root: Mapping[str, object], named: str, document: Document) -> Iterator[Width]:
     for index, rule in enumerate(items(root.get("rules"))):
         verbs, over = (items(mapping(rule).get(key)) for key in ("verbs", "resources"))

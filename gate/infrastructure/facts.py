@@ -95,6 +95,7 @@ GRANTS: Final[Mapping[str, Kind]] = {
     "stand-in": Kind("A module's name stands for a test double or another package than its own file.", _M),
     "log-in-optional": Kind("One of several conditions is enough to come in, where base asked for all.", _H),
     "header-lets-in": Kind("What a client says of itself lets it in, beside those who log in.", _H),
+    "image-of-anybody": Kind("A machine image is chosen by its name, whoever published it.", _M),
     "secret-logged": Kind("A log writes down what proves who a visitor is.", _H),
     "copied-elsewhere": Kind("Requests or logs are also sent to another place.", _M),
     "packed-secret": Kind("A package ships files that hold secrets by their name.", _M),

@@ -19,6 +19,7 @@ from gate.infrastructure.graphql_widths import graphql_facts
 from gate.infrastructure.interface_widths import interface_widths
 from gate.infrastructure.kept_out import is_list, list_facts
 from gate.infrastructure.local_rights import local_facts, local_kind
+from gate.infrastructure.marker_rights import MARK, marker_facts
 from gate.infrastructure.module_facts import module_facts
 from gate.infrastructure.policy_documents import nested_policies
 from gate.infrastructure.policy_languages import policy_language, policy_language_facts
@@ -65,13 +66,18 @@ _BY_NAME: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
 _BY_SUFFIX: Final = {
     ".json": "json", ".toml": "toml", ".eslintrc": "json", ".babelrc": "json", ".mocharc": "json",
     ".graphql": "graphql", ".graphqls": "graphql", ".gql": "graphql",
-    ".conf": "apache", ".vhost": "apache", ".htaccess": "apache",
+    ".go": "markers", ".conf": "apache", ".vhost": "apache", ".htaccess": "apache",
 }  # fmt: skip
 
 
 def reads(path: str) -> bool:
     """Is this a file that says something here?"""
     return _format(path) != ""
+
+
+def says_nothing(path: str, text: str) -> bool:
+    """Is this a program that has no word for this reader? Most have none, and are not sent to the child."""
+    return path.endswith(".go") and MARK not in text
 
 
 def _format(path: str) -> str:
@@ -132,6 +138,7 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
         "sql": sql_facts,
         "server": server_facts,
         "apache": apache_facts,
+        "markers": marker_facts,
         "local": local_facts,
         "vcl": vcl_facts,
         "caddy": caddy_facts,

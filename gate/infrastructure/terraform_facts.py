@@ -10,6 +10,7 @@ import msgspec
 
 from gate.infrastructure.cache_keys import policy_block
 from gate.infrastructure.facts import Fact, FileFacts, Width
+from gate.infrastructure.image_owners import unowned_image
 from gate.infrastructure.policy_widths import REFERENCE, all_but, flat, holds_nobody, statement_widths
 from gate.infrastructure.settings import named_width
 from gate.languages import hcl
@@ -179,6 +180,8 @@ def _block(block: Node, kind: str, subject: str, depth: int = 0) -> Iterator[Fac
     yield from _attributes(values, lines, subject)
     yield from _opened(kind, values, subject, line)
     yield from policy_block(kind, values, subject, lines.get("items", line))
+    filters = [_filter(child) for (name, *_), child in inner if name == "filter"]
+    yield from unowned_image(kind, values, filters, subject, line)
     if kind == "statement":
         conditions = _conditions(inner)
         who = {f"{no}principals": _identifiers(inner, f"{no}principals") for no in ("", "not_")}
@@ -186,6 +189,11 @@ def _block(block: Node, kind: str, subject: str, depth: int = 0) -> Iterator[Fac
     for (name, *_), child in inner:
         # What comes in is a block of the rule's own; everything else keeps its resource's kind.
         yield from _block(child, name, subject, depth + 1)
+
+
+def _filter(block: Node) -> tuple[str, frozenset[str]]:
+    said = {name: _value(expression) for name, expression in hcl.attributes(block)}
+    return str(said.get("name", "")), flat(said.get("values"))
 
 
 def _identifiers(blocks: list[tuple[list[str], Node]], called: str) -> Value:

@@ -12,7 +12,7 @@ from typing import Final
 
 from gate.infrastructure.compare import FactDifference, differences
 from gate.infrastructure.facts import GRANTS, GUARDS, WIDTHS, FileFacts
-from gate.infrastructure.reader import reads
+from gate.infrastructure.reader import reads, says_nothing
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.path_roles import is_test_code
 from gate.model.finding import Finding
@@ -73,11 +73,13 @@ class Infrastructure:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Compare what both sides of every changed file of configuration say."""
         until = time.monotonic() + request.deadline
-        views = [view for view in make_views(request).of() if not view.unreadable and reads(view.path)]
+        views = [view for view in make_views(request).of() if not view.unreadable and _is_read(view)]
         heads = {view.path: view for view in views if view.side == "head"}
         bases = {view.path: view for view in views if view.side == "base"}
         gone = [
-            f.path for f in request.change.files if f.status == "deleted" and reads(f.path) and not f.binary
+            f.path
+            for f in request.change.files
+            if f.status == "deleted" and reads(f.path) and not f.binary and not f.path.endswith(".go")
         ]
         unread: Unread = []
         constraints = [*constraint_findings(request, LOST, unread), *standing_findings(request, LOST, unread)]
@@ -90,6 +92,10 @@ class Infrastructure:
         now_at = {path: view.source.path for path, view in bases.items()}
         found = [*differences(base, head, now_at)]
         return ended(self.name, [*_findings(found, heads), *constraints], [*unlooked, *unread])
+
+
+def _is_read(view: View) -> bool:
+    return reads(view.path) and not says_nothing(view.path, view.text)
 
 
 def _is_ordinary(one: FactDifference) -> bool:
