@@ -36,7 +36,8 @@ UNHEEDED: Final = rule.meta(
     why="`set -e` does nothing in a function that stands in a condition (`if f`, `until f`, `f || x`), in "
     "`$(f)`, or in front of a pipe: a sum or a signature that does not fit no longer ends it. `local x=$(f)` "
     "and its like take the status of `f` away, too. A leading `-` in a recipe of make, `.IGNORE`, or "
-    "`.ONESHELL` without `-e` does the same.",
+    "`.ONESHELL` without `-e` does the same, and so does a pipe where `.SHELLFLAGS` (just: `set shell`, "
+    "Task: `set`) lost `pipefail`.",
     fix="Say in the function what happens (`... || return 1`), or call it by itself.",
 )
 _READER: Final = Reader("gate.prescreen.meanings.shell:read", Script, parses=True, pure=True)
@@ -133,9 +134,9 @@ def _functions(tree: Tree, names: set[str], until: float) -> dict[str, Function]
 
 
 def _recipes(source: Source) -> Iterator[Finding]:
-    old = goes_on((source.base or b"").decode("utf-8", "replace"))
+    old = goes_on((source.base or b"").decode("utf-8", "replace"), source.path)
     heeded = {one.command for one in old if not one.goes_on}
-    for one in goes_on(source.head.decode("utf-8", "replace")):
+    for one in goes_on(source.head.decode("utf-8", "replace"), source.path):
         if one.goes_on and one.command in heeded:
             yield finding(
                 UNHEEDED,

@@ -176,3 +176,37 @@ def test_recipes_that_become_one_script(more: str, by: list[str]) -> None:
 def test_the_last_line_of_one_script_counts() -> None:
     check = "check:\n\techo now\n\tsha256sum --check a.sum\n\nnext:\n\techo\n"
     assert told({"Makefile": ".ONESHELL:\n" + check}, {"Makefile": check}) == []
+
+
+PIPED = "\tcosign verify --key k i:1 | tee v.json\n\tgrype --fail-on high i:1 | tee s.txt\n"
+PLAIN = "\tcosign verify --key k i:1\n\tgrype --fail-on high i:1\n"
+BASH = "SHELL := bash\n.SHELLFLAGS := -eu -o pipefail -c\n\nverify:\n"
+NO_PIPEFAIL = "medium a pipe, and the shell has no pipefail"
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "head", "said"),
+    [
+        ("Makefile", BASH + PIPED, BASH.replace("-eu -o pipefail -c", "-euc") + PIPED, 2),
+        ("Makefile", BASH + PIPED, "SHELL := /bin/sh\n\nverify:\n" + PIPED, 2),
+        ("Makefile", "verify:\n" + PLAIN, "verify:\n" + PIPED, 2),
+        ("Makefile", "verify:\n" + PIPED, "verify:\n" + PIPED + "\techo\n", 0),
+        ("Makefile", BASH + PLAIN, BASH + PIPED, 0),
+        ("Makefile", "verify:\n" + PLAIN, "verify:\n" + PLAIN.replace("k i", "'a|b' i"), 0),
+        ("Makefile", BASH + "\techo s | sha256sum -c\n", "verify:\n\techo s | sha256sum -c\n", 0),
+        (
+            "justfile",
+            'set shell := ["bash", "-euo", "pipefail", "-c"]\n\nverify:\n    cosign verify i | tee v\n',
+            'set shell := ["sh", "-euc"]\n\nverify:\n    cosign verify i | tee v\n',
+            1,
+        ),
+        (
+            "Taskfile.yml",
+            "version: '3'\nset: [pipefail]\ntasks:\n  verify:\n    cmds:\n      - cosign verify i | tee v\n",
+            "version: '3'\ntasks:\n  verify:\n    cmds:\n      - cosign verify i | tee v\n",
+            1,
+        ),
+    ],
+)
+def test_a_status_that_a_pipe_takes(path: str, base: str, head: str, said: int) -> None:
+    assert told({path: head}, {path: base}) == [NO_PIPEFAIL] * said
