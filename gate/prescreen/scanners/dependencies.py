@@ -18,6 +18,7 @@ from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
 from gate.prescreen.scanners.build_arguments import build_argument_findings
+from gate.prescreen.scanners.document_installs import document_findings
 from gate.prescreen.scanners.install_safeguards import safeguard_findings
 from gate.prescreen.scanners.manifest_lines import line_naming
 from gate.prescreen.scanners.patched_packages import patch_findings
@@ -201,6 +202,7 @@ class Dependencies:
                 *patch_findings(request, unlooked),
                 *build_argument_findings(request, told.known),
                 *unread_source_findings(request),
+                *document_findings(request),
             ],
             told,
         )
