@@ -193,7 +193,7 @@ def _block(block: Node, kind: str, subject: str, depth: int = 0) -> Iterator[Fac
 
 def _filter(block: Node) -> tuple[str, frozenset[str]]:
     said = {name: _value(expression) for name, expression in hcl.attributes(block)}
-    return str(said.get("name", "")), flat(said.get("values"))
+    return str(said.get("name", "")), frozenset(flat(said.get("values")))
 
 
 def _identifiers(blocks: list[tuple[list[str], Node]], called: str) -> Value:
