@@ -8,6 +8,7 @@ from gate.model.rule import RuleMeta
 from gate.prescreen.outcome import UNSCANNED
 from gate.prescreen.python_ast.rule import ast_rules, plugin_rules
 from gate.prescreen.scanners import (
+    builds,
     collisions,
     commands,
     computed,
@@ -49,6 +50,7 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
     for text_rule in (*hidden_text.RULES, *commands.RULES):
         yield text_rule.meta, text_rule.page
     for meta in (
+        *builds.RULES,
         *collisions.RULES,
         *computed.RULES,
         *ordered.RULES,

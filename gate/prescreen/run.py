@@ -17,6 +17,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, Progress, Sc
 from gate.prescreen.outcome import UNSCANNED, ended
 from gate.prescreen.python_ast.scanner import PyAst
 from gate.prescreen.scanners.bandit import Bandit
+from gate.prescreen.scanners.builds import Builds
 from gate.prescreen.scanners.collisions import Collisions
 from gate.prescreen.scanners.commands import Commands
 from gate.prescreen.scanners.computed import ComputedNumbers
@@ -66,6 +67,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Governance(),
         GuardInputs(),
         GuardedScripts(),
+        Builds(),
         Collisions(),
         Commands(),
         ComputedNumbers(),
