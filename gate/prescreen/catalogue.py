@@ -37,6 +37,7 @@ from gate.prescreen.scanners import (
     search_order,
     secret_uses,
     secrets,
+    shared_state,
     shifted_arguments,
     supply_rules,
 )
@@ -70,6 +71,7 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         *replaced_code.RULES,
         *passed_on.RULES,
         *search_order.RULES,
+        *shared_state.RULES,
         *shifted_arguments.RULES,
         *supply_rules.RULES,
         *imports.RULES,

@@ -46,6 +46,7 @@ from gate.prescreen.scanners.search_order import SearchOrder
 from gate.prescreen.scanners.secret_uses import SecretUses
 from gate.prescreen.scanners.secrets import Secrets
 from gate.prescreen.scanners.semgrep import Semgrep
+from gate.prescreen.scanners.shared_state import SharedState
 from gate.prescreen.scanners.shifted_arguments import ShiftedArguments
 from gate.prescreen.scope import sources
 from gate.prescreen.unread import settle
@@ -89,6 +90,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         ReplacedCode(),
         SearchOrder(),
         SecretUses(),
+        SharedState(),
         ShiftedArguments(),
     )
 }
