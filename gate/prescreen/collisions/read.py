@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from gate.languages.grammars import grammar_of
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
 from gate.prescreen.collisions.folding import FOLDS, folds_in
 from gate.prescreen.collisions.joined import joined_in
-from gate.prescreen.dispatch.names import function_around
-from gate.prescreen.identities.tree_literals import grammar_of
+from gate.protections.tree_sitter.functions import function_around
 from gate.protections.tree_sitter.shapes import callee, is_call, line_of, text_of
 from gate.regex import regex
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
+from gate.languages.grammars import is_read
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
 from gate.prescreen.computed.vocabulary import (
@@ -37,21 +38,13 @@ from gate.prescreen.computed.vocabulary import (
     SUMS,
     WITHIN,
 )
-from gate.prescreen.dispatch.names import function_around
-from gate.prescreen.identities.tree_literals import grammar_of
-from gate.prescreen.machine.read import name_of
+from gate.protections.tree_sitter.functions import function_around, name_of
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
 from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_OTHERS: Final = {
-    ".py": "tree_sitter_python", ".pyw": "tree_sitter_python", ".lua": "tree_sitter_lua",
-    ".ex": "tree_sitter_elixir", ".exs": "tree_sitter_elixir", ".swift": "tree_sitter_swift",
-    ".scala": "tree_sitter_scala", ".c": "tree_sitter_c", ".cc": "tree_sitter_cpp", ".cpp": "tree_sitter_cpp",
-}  # fmt: skip
-_NO_PROGRAMS: Final = ("tree_sitter_hcl", "tree_sitter_html", "bash")
 _BRANCH: Final = regex(
     r"if|if_(?:statement|expression|modifier)|unless(?:_modifier)?|elif_clause|elsif|elseif_statement|conditional(?:_expression)?"
     r"|ternary_expression|when|while_statement|match_arm|if_let_expression"
@@ -93,13 +86,6 @@ class _Known(NamedTuple):
 
     flags: Mapping[str, str]
     sums: frozenset[str]
-
-
-def is_read(path: str) -> str:
-    """The grammar of a program's path; empty for what is none."""
-    suffix = path[path.rfind(".") :].lower() if "." in path else ""
-    grammar = _OTHERS.get(suffix) or grammar_of(path)
-    return "" if grammar in _NO_PROGRAMS else grammar
 
 
 def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Unlocking]:

@@ -9,16 +9,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from gate.languages.tree_sitter_parse import walk
+from gate.protections.tree_sitter.functions import function_around
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, inside, is_call, text_of
 from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_FUNCTION: Final = regex(
-    r"function_(?:declaration|definition|item|expression)|arrow_function|method(?:_declaration|_definition)?"
-    r"|singleton_method|func_literal|constructor_declaration|local_function_statement|lambda|generator_function\w*"
-)
 _TEXT: Final = frozenset({
     "string", "string_literal", "interpreted_string_literal", "raw_string_literal", "simple_symbol",
     "encapsed_string", "template_string", "verbatim_string_literal", "char_literal", "class_literal",
@@ -51,16 +48,6 @@ _LOOPS: Final = frozenset(
 )
 _MOST: Final = 20_000
 _DEPTH: Final = 4
-
-
-def function_around(node: Node) -> Node:
-    """The function that a node stands in, or the file."""
-    at = node
-    while at.parent is not None:
-        at = at.parent
-        if at.type != "method_invocation" and _FUNCTION.fullmatch(at.type):
-            return at
-    return at
 
 
 def is_bounded(name: Node, depth: int = 0) -> bool:

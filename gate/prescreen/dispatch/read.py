@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from gate.languages.grammars import grammar_of
 from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
 from gate.prescreen.dispatch.calls import ENUMERATES, RECEIVER, family_of, looked_up
-from gate.prescreen.dispatch.names import function_around, is_bounded
-from gate.prescreen.identities.tree_literals import grammar_of
+from gate.prescreen.dispatch.names import is_bounded
+from gate.protections.tree_sitter.functions import function_around
 from gate.protections.tree_sitter.shapes import (
     arguments,
     assigned,

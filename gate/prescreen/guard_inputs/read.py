@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from gate.languages.grammars import grammar_of
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
 from gate.prescreen.guard_inputs.facts import Called, Facts, Function, Guard
 from gate.prescreen.guard_inputs.functions import by_function, name_of
 from gate.prescreen.guard_inputs.types import declared_in, embeds_in, owner_of, structural_in
 from gate.prescreen.guard_inputs.vocabulary import ASKS, EQUAL, GUARDED, ORDERED, VERIFIER
-from gate.prescreen.identities.tree_literals import grammar_of
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
 from gate.regex import regex
 

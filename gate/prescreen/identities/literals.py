@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from gate.languages.content import reader_of
+from gate.languages.grammars import grammar_of
 from gate.prescreen.identities import data_literals, octets, python_literals, tree_literals
 from gate.prescreen.identities.names import is_broad, is_left_out, is_person, is_tenancy, party_of
 from gate.prescreen.identities.options import with_options
@@ -65,7 +66,7 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Identifier]
 
 def _reader(path: str, data: bytes) -> Callable[[str, bytes], Iterable[Written]]:
     suffix = PurePosixPath(path).suffix.lower()
-    if tree_literals.grammar_of(path):
+    if grammar_of(path):
         return tree_literals.written
     if suffix in (".py", ".pyw") or reader_of(path, data) == "python":
         return python_literals.written

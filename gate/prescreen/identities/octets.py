@@ -11,8 +11,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from gate.languages.grammars import grammar_of
 from gate.languages.tree_sitter_parse import parse
-from gate.prescreen.identities import tree_literals
 from gate.prescreen.identities.written import Written
 from gate.prescreen.python_ast.scanner import parse as parse_python
 from gate.protections.tree_sitter.shapes import assigned
@@ -42,8 +42,8 @@ def written(path: str, data: bytes) -> Iterator[Written]:
     """Each address by the names that lead to it. A number that is computed stays as it is written."""
     if not _SPEAKS.search(data):
         return
-    if tree_literals.grammar_of(path):
-        yield from _of_tree(parse(data, tree_literals.grammar_of(path)))
+    if grammar_of(path):
+        yield from _of_tree(parse(data, grammar_of(path)))
     elif path.endswith((".py", ".pyw")):
         try:
             module = parse_python(path, data)

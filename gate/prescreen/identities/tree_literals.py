@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from gate.languages.grammars import grammar_of
 from gate.languages.tree_sitter_parse import parse
 from gate.prescreen.identities.written import UNNAMED, Written
 from gate.protections.tree_sitter.shapes import assigned
@@ -13,23 +13,6 @@ from gate.protections.tree_sitter.shapes import assigned
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_GRAMMARS: Final = {
-    **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), "javascript"),
-    **dict.fromkeys((".ts", ".mts", ".cts"), "typescript"),
-    ".tsx": "tsx",
-    ".go": "tree_sitter_go",
-    **dict.fromkeys((".tf", ".tofu", ".hcl", ".tfvars"), "tree_sitter_hcl"),
-    **dict.fromkeys(
-        (".html", ".htm", ".xhtml", ".vue", ".svelte", ".jinja", ".jinja2", ".j2"), "tree_sitter_html"
-    ),
-    **dict.fromkeys((".sh", ".bash"), "bash"),
-    ".java": "tree_sitter_java",
-    **dict.fromkeys((".kt", ".kts"), "tree_sitter_kotlin"),
-    ".cs": "tree_sitter_c_sharp",
-    ".rb": "tree_sitter_ruby",
-    ".php": "tree_sitter_php:language_php",
-    ".rs": "tree_sitter_rust",
-}
 _TEXTS: Final = frozenset({
     "string", "string_literal", "interpreted_string_literal", "raw_string_literal", "template_string",
     "encapsed_string", "raw_string", "word", "string_lit", "quoted_template", "template_expr", "heredoc_body",
@@ -43,11 +26,6 @@ _NAMES: Final = frozenset({"function_declaration", "method_definition", "class_d
 _MOST: Final = 200_000
 _DEEPEST: Final = 12
 """Texts that one is put together from, one after another."""
-
-
-def grammar_of(path: str) -> str:
-    """The grammar of a file by its ending; empty where there is none."""
-    return _GRAMMARS.get(PurePosixPath(path).suffix.lower(), "")
 
 
 def written(path: str, data: bytes) -> Iterator[Written]:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from gate.languages.grammars import grammar_of
 from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
-from gate.prescreen.dispatch.names import function_around
-from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.machine.builds import FACT, left_out
 from gate.prescreen.machine.vocabulary import ACTS, CHECKS, FACTS, RUN, SECURE, WEAK
+from gate.protections.tree_sitter.functions import function_around, name_of
 from gate.protections.tree_sitter.shapes import assigned, callee, is_call, line_of, text_of
 from gate.regex import regex
 
@@ -78,14 +78,6 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> Facts:
     run = PurePosixPath(path).name == "conftest.py" or "pytest" in path or b"globalSetup" in data
     built = [Decided(function, FACT, what, line) for function, what, line in left_out(root, data)]
     return Facts([*_chances(root)][:_MOST], [*_decided(root, run=run), *built][:_MOST])
-
-
-def name_of(function: Node) -> str:
-    """A function's name, or that which it is given; empty for the file."""
-    named = function.child_by_field_name("name")
-    if named is None and function.parent is not None and function.parent.type == "variable_declarator":
-        named = function.parent.child_by_field_name("name")
-    return text_of(named)
 
 
 def _leaf(node: Node) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from gate.languages.tree_sitter_parse import walk
-from gate.prescreen.dispatch.names import function_around
 from gate.prescreen.meanings.facts import Meaning
+from gate.protections.tree_sitter.functions import function_around
 from gate.protections.tree_sitter.shapes import arguments, callee, line_of, text_of
 from gate.regex import regex
 

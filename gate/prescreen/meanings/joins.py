@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from gate.languages.grammars import grammar_of
 from gate.languages.tree_sitter_parse import parse, walk
-from gate.prescreen.dispatch.names import function_around
-from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.meanings.builders import asks_for_presence, join_of, lines_of
 from gate.protections.queries import bound_columns, bound_in, patterned_columns, split_at, tokens_of
+from gate.protections.tree_sitter.functions import function_around
 from gate.protections.tree_sitter.shapes import line_of, short_name
 from gate.protections.vocabulary import is_key, is_owner
 from gate.regex import regex

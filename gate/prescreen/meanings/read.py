@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
+from gate.languages.grammars import grammar_of
 from gate.languages.tree_sitter_parse import parse, without_long_lines
-from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.meanings import javascript, others, promises, python
 from gate.prescreen.meanings.facts import Meaning
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from gate.languages.content import reader_of
+from gate.languages.grammars import grammar_of
 from gate.prescreen.identities import data_literals, python_literals, tree_literals
 from gate.prescreen.identities.names import words_of
 from gate.prescreen.identities.written import UNNAMED, Written
@@ -73,7 +74,7 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Named]:
 
 
 def _texts(path: str, data: bytes) -> Iterator[Written]:
-    if tree_literals.grammar_of(path):
+    if grammar_of(path):
         yield from tree_literals.written(path, data)
     elif path.endswith((".py", ".pyw")) or reader_of(path, data) == "python":
         yield from python_literals.written(path, data)

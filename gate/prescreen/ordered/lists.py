@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from gate.languages.tree_sitter_parse import walk
-from gate.prescreen.dispatch.names import function_around
+from gate.protections.tree_sitter.functions import function_around
 from gate.protections.tree_sitter.shapes import assigned, line_of, text_of
 from gate.supply.yaml_data import UnreadableYamlError, read_yaml_documents
 

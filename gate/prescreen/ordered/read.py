@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
+from gate.languages.grammars import grammar_of
 from gate.languages.tree_sitter_parse import parse, without_long_lines
-from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.ordered.enums import Numbered, enums_in
 from gate.prescreen.ordered.lists import LINES, TABLES, TREES, Listed, data_lists, lists_in, returned_in
 

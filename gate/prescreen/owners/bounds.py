@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from gate.prescreen.computed.read import ends_in_refusal, says_who, test_of
-from gate.prescreen.dispatch.names import function_around
-from gate.prescreen.machine.read import name_of
+from gate.protections.tree_sitter.functions import function_around, name_of
 from gate.protections.tree_sitter.shapes import inside, text_of
 from gate.regex import regex
 

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
+from gate.languages.grammars import is_read
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
-from gate.prescreen.computed.read import is_read
-from gate.prescreen.dispatch.names import function_around
-from gate.prescreen.machine.read import name_of
 from gate.prescreen.owners.bounds import bounds
 from gate.prescreen.owners.vocabulary import (
     ADDRESSES,
@@ -34,6 +32,7 @@ from gate.prescreen.owners.vocabulary import (
     TRUSTED,
     WRITES,
 )
+from gate.protections.tree_sitter.functions import function_around, name_of
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
 from gate.regex import regex
 

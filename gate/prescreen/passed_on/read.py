@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from gate.languages.grammars import grammar_of
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
 from gate.prescreen.guard_inputs.functions import by_function, name_of
 from gate.prescreen.guard_inputs.read import names_in
 from gate.prescreen.guard_inputs.types import owner_of
 from gate.prescreen.guard_inputs.vocabulary import GUARDED
-from gate.prescreen.identities.tree_literals import grammar_of
 from gate.protections.routes.chains import CLOSURES
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
 from gate.regex import regex

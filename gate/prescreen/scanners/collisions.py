@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gate.languages.grammars import grammar_of
 from gate.languages.limited_child import Reader
 from gate.languages.path_roles import is_example, is_no_product
 from gate.model.finding import Finding
@@ -17,7 +18,6 @@ from gate.model.location import Location
 from gate.model.rule import RuleMeta
 from gate.prescreen.collisions.folding import FOLDS
 from gate.prescreen.collisions.read import Folded, Joined, Naming
-from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import SEARCHED, first_files, read_files

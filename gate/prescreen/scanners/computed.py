@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
+from gate.languages.grammars import is_read
 from gate.languages.limited_child import Reader
 from gate.languages.path_roles import is_example, is_no_product
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import RuleMeta
-from gate.prescreen.computed.read import Unlocking, is_read
+from gate.prescreen.computed.read import Unlocking
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import first_files, read_files, says_newly

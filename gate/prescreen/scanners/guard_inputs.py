@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gate.languages.grammars import grammar_of
 from gate.languages.limited_child import Reader
 from gate.languages.naming import snake
 from gate.languages.path_roles import is_example, is_no_product
@@ -22,7 +23,6 @@ from gate.prescreen.guard_inputs.facts import Facts
 from gate.prescreen.guard_inputs.reach import Reached, first_names, reached
 from gate.prescreen.guard_inputs.vocabulary import IDENTITY
 from gate.prescreen.guard_inputs.weaker import Weaker, elsewhere, shadows, weaker
-from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import first_files, read_files

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.languages.grammars import grammar_of
 from gate.languages.limited_child import Reader
 from gate.languages.path_roles import is_example, is_test_code
 from gate.model.change import Tree
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import RuleMeta
-from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.named.entries import Entry
 from gate.prescreen.named.read import Named

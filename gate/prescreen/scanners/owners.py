@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
+from gate.languages.grammars import is_read
 from gate.languages.limited_child import Reader
 from gate.languages.path_roles import is_example, is_no_product
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Severity
-from gate.prescreen.computed.read import is_read
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
 from gate.prescreen.owners.bounds import is_wider

@@ -10,12 +10,12 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gate.languages.grammars import grammar_of
 from gate.languages.limited_child import Reader
 from gate.languages.path_roles import is_example, is_no_product
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import RuleMeta
-from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
 from gate.prescreen.passed_on.read import WHOLE, Passing, Sent

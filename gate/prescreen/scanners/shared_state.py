@@ -6,18 +6,18 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
+from gate.languages.grammars import is_read
 from gate.languages.limited_child import Reader
 from gate.languages.path_roles import is_example, is_no_product
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import RuleMeta
-from gate.prescreen.computed.read import is_read
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import SEARCHED, first_files, read_files
 from gate.prescreen.scope import sources
-from gate.prescreen.shared.facts import Shared
 from gate.prescreen.text_rule import finding, rule
+from gate.protections.shared.facts import Shared
 from gate.regex import regex
 
 POOLED: Final = rule.meta(
@@ -55,7 +55,7 @@ CACHED: Final = rule.meta(
     fix="Put the id of whose the answer is into the key, or hand it to the cached function as an argument.",
 )
 RULES: Final[tuple[RuleMeta, ...]] = (POOLED, CONTEXT, CACHED)
-_READER: Final = Reader("gate.prescreen.shared.read:read", list[Shared], parses=True, pure=True)
+_READER: Final = Reader("gate.protections.shared.read:read", list[Shared], parses=True, pure=True)
 _MATTERS: Final = regex(
     rb"(?i)pool|\bput\w*buf|release\w*buf|free\w*buf|return\w*buf|InheritableThreadLocal|ThreadContextInheritable"
     rb"|setRequestAttributes|context|holder|tenant|cache|memo|remember|singleflight|storage|\bcurrent\b"

@@ -8,11 +8,11 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from gate.languages.grammars import grammar_of
 from gate.languages.limited_child import Reader
 from gate.languages.path_roles import is_example, is_test_code
 from gate.model.finding import Finding
 from gate.model.location import Location
-from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.interface import PrescreenRequest, Source
 from gate.prescreen.meanings.joins import Query
 from gate.prescreen.read_files import Unread, first_files, read_files

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from gate.languages.grammars import is_read
 from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
-from gate.prescreen.computed.read import is_read
-from gate.prescreen.dispatch.names import function_around
-from gate.prescreen.shared.contexts import contexts, inherited
-from gate.prescreen.shared.declared import declared
-from gate.prescreen.shared.facts import Shared
-from gate.prescreen.shared.kept import fetched, wrapped
-from gate.prescreen.shared.pools import pooled
+from gate.protections.shared.contexts import contexts, inherited
+from gate.protections.shared.declared import declared
+from gate.protections.shared.facts import Shared
+from gate.protections.shared.kept import fetched, wrapped
+from gate.protections.shared.pools import pooled
+from gate.protections.tree_sitter.functions import function_around
 from gate.protections.tree_sitter.shapes import assigned, inside, is_call, text_of
 from gate.regex import regex
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import walk
-from gate.prescreen.machine.read import name_of
-from gate.prescreen.shared.facts import Shared
-from gate.prescreen.shared.kept import WHO
+from gate.protections.shared.facts import Shared
+from gate.protections.shared.kept import WHO
+from gate.protections.tree_sitter.functions import name_of
 from gate.protections.tree_sitter.shapes import line_of, text_of
 from gate.regex import regex
 

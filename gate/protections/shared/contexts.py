@@ -7,9 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from gate.languages.tree_sitter_parse import walk
-from gate.prescreen.dispatch.names import function_around
-from gate.prescreen.machine.read import name_of
-from gate.prescreen.shared.facts import Shared
+from gate.protections.shared.facts import Shared
+from gate.protections.tree_sitter.functions import function_around, name_of
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
 from gate.regex import regex
 
