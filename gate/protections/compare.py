@@ -252,6 +252,13 @@ def _is_check_by_answer(unit: Unit) -> bool:
     return unit.check and not (unit.coarse or unit.route or is_check(unit.name.rpartition(".")[2]))
 
 
+_CATCHERS: Final = frozenset({
+    "runCatching", "isSuccess", "isFailure", "allSettled", "WhenAny", "WhenEach", "getOrNull", "getOrDefault", "attempt",
+    "is_ok", "catch_unwind", "tryOrNull", "onErrorReturn", "onErrorResume", "onErrorComplete",
+})  # fmt: skip
+"""They tell whether something ended, or go on where it did not: what a check says is another matter."""
+
+
 def _is_uncertain(those: list[tuple[Guard, Guard | None]], both: _Compared) -> bool:
     """Is a unit that was read by names only so changed that the check may stand where nobody looked?"""
     old, new = both.old.unit, both.new.unit
@@ -260,6 +267,8 @@ def _is_uncertain(those: list[tuple[Guard, Guard | None]], both: _Compared) -> b
     if new.kind != "function":
         return new.kind == "class" and old.bases != new.bases
     anew = {*new.calls} - {*old.calls}
+    if any(name.rpartition(".")[2] in _CATCHERS for name in anew):
+        return False  # whether it threw is no answer
     if all(g.form == "branch" or (g.family not in WHO and not new.route and anew) for g, _ in those):
         return True
     more = {a for g, x in those if x is not None for a in {*x.must, *x.context} - {*g.must, *g.context}}
