@@ -29,7 +29,7 @@ def side_effects(manifest: bytes | None) -> list[str] | None:
     """Modules with effects as ``package.json`` names them; None: all, or not said."""
     try:
         said = msgspec.json.decode(manifest or b"{}")
-    except (msgspec.DecodeError, ValueError):
+    except (msgspec.DecodeError, ValueError, RecursionError):
         return None
     value = said.get("sideEffects") if isinstance(said, dict) else None
     if value is False:

@@ -253,8 +253,8 @@ def _is_check_by_answer(unit: Unit) -> bool:
 
 
 _CATCHERS: Final = frozenset({
-    "runCatching", "isSuccess", "isFailure", "allSettled", "WhenAny", "WhenEach", "getOrNull", "getOrDefault", "attempt",
-    "is_ok", "catch_unwind", "tryOrNull", "onErrorReturn", "onErrorResume", "onErrorComplete",
+    "runCatching", "isSuccess", "isFailure", "allSettled", "WhenAny", "WhenEach", "getOrNull", "getOrDefault",
+    "attempt", "is_ok", "catch_unwind", "tryOrNull", "onErrorReturn", "onErrorResume", "onErrorComplete",
 })  # fmt: skip
 """They tell whether something ended, or go on where it did not: what a check says is another matter."""
 
