@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from gate.prescreen.python_ast.module import Module
@@ -58,7 +59,10 @@ def check(module: Module) -> Iterator[Hit]:
 
 def _becomes_members(module: Module, held: ast.expr) -> bool:
     """True where the name is given something else than a text somewhere: ``codes = codes.split(",")``."""
-    for node in module.all(ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.For, ast.comprehension):
+    bound = chain(
+        module.all(ast.Assign, ast.AnnAssign, ast.NamedExpr), module.all(ast.For, ast.comprehension)
+    )
+    for node in bound:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         if not any(ast.unparse(one) == ast.unparse(held) for one in targets):
             continue
