@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gate.builds.words import grammar_of
+from gate.languages.grammars import grammar_of
 from gate.languages.tree_sitter_parse import parse, walk
 from gate.protections.tree_sitter.shapes import line_of, text_of
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from gate.builds.words import grammar_of
+from gate.languages.grammars import grammar_of
 from gate.languages.tree_sitter_parse import parse, walk
 from gate.protections.tree_sitter.shapes import arguments, callee, is_call, line_of, short_name, text_of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 from typing import Final
 
 from gate.regex import regex
@@ -19,14 +18,6 @@ _MIN: Final = regex(r"(?:^|_)(?:MIN|MAX|HAS|IS|NO|USE|SHOW|HIDE|ENABLE|DISABLE|R
 _PUBLIC: Final = regex(
     rb"\b(?:NEXT_PUBLIC|NUXT_PUBLIC|EXPO_PUBLIC|BUN_PUBLIC|REACT_APP|VUE_APP|GATSBY|STORYBOOK|VITE|PUBLIC)_([A-Z0-9_]{3,80})\b"
 )
-
-
-def grammar_of(path: str) -> str:
-    """The grammar of a program in JavaScript or TypeScript by its ending."""
-    ending = PurePosixPath(path).suffix
-    if ending == ".tsx":
-        return "tsx"
-    return "typescript" if ending in (".ts", ".mts", ".cts") else "javascript"
 
 
 def is_private(name: str) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Final
 
 from gate.builds.exposed import Exposed
@@ -66,6 +67,7 @@ def _configured(request: PrescreenRequest, until: float, unread: Unread) -> Iter
     head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
     some = [one for one in files if head.get(one.path)]
     base = read_files(_READER, [(one.path, one.base) for one in some if one.base], until)
+    texts = cache(lambda: _texts(request.head))  # read once, and only for a prefix
     for source in some:
         had = {(one.kind, one.name) for one in base.get(source.path, ())}
         told: set[tuple[str, str]] = set()
@@ -73,19 +75,23 @@ def _configured(request: PrescreenRequest, until: float, unread: Unread) -> Iter
             key = (one.kind, one.name)
             if key not in had and key not in told and len(told) < _MOST:
                 told.add(key)
-                yield from _judged(source.path, one, request.head)
+                yield from _judged(source.path, one, texts)
 
 
 def _is_settings(source: Source) -> bool:
     path = source.path
-    if not path.endswith(_SCRIPTS) or is_for_show(path) or len(source.head) > _LARGEST:
+    if not path.endswith(_SCRIPTS) or is_for_show(path):
         return False
     if is_bundler(path):
-        return True
-    return any(word in source.head for word in _SAYS) and any(word in source.head for word in _TOOLS)
+        return True  # too large a one is told as not looked at
+    return (
+        len(source.head) <= _LARGEST
+        and any(word in source.head for word in _SAYS)
+        and any(word in source.head for word in _TOOLS)
+    )
 
 
-def _judged(path: str, one: Exposed, tree: Tree) -> Iterator[Finding]:
+def _judged(path: str, one: Exposed, texts: Callable[[], Sequence[bytes]]) -> Iterator[Finding]:
     if one.kind == "whole":
         message = f"The bundle gets every setting of the environment of the build (`{one.name}`)."
         yield _finding(path, one.line, message, one.name, {"text": one.text})
@@ -93,7 +99,7 @@ def _judged(path: str, one: Exposed, tree: Tree) -> Iterator[Finding]:
         message = f"The bundle gets the setting {one.name}."
         yield _finding(path, one.line, message, one.name, {"text": one.text})
     elif one.kind == "prefix":
-        secrets = sorted({name for name in names_after(one.name, _texts(tree)) if is_secret(name)})
+        secrets = sorted({name for name in names_after(one.name, texts()) if is_secret(name)})
         if secrets:
             message = f"The bundle gets settings by their beginning `{one.name}`, and so {secrets[0]}."
             yield _finding(path, one.line, message, one.name, {"secrets": ", ".join(secrets[:6])})

@@ -82,7 +82,7 @@ class SharedState:
         files, unread = first_files(every, _MOST_FILES, _LARGEST)
         head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
         some = [one for one in files if head.get(one.path)]
-        base = read_files(_READER, [(one.path, one.base or b"") for one in some], until)
+        base = read_files(_READER, [(one.path, one.base or b"") for one in some], until, unread)
         found: list[Finding] = []
         for source in some:
             if source.path in base:

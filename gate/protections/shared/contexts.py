@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.shared.facts import Shared
-from gate.protections.tree_sitter.functions import function_around, name_of
+from gate.protections.tree_sitter.functions import AFTERWARDS, function_around, name_of
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
 from gate.regex import regex
 
@@ -32,7 +32,6 @@ _SETS: Final = regex(
 _CLEARS: Final = regex(
     r"(?i)[.:](?:clear\w*|remove|reset\w*|unset\w*|pop|restore\w*|unbind|exit|deactivate|detach|release)$"
 )
-_AFTERWARDS: Final = frozenset({"defer_statement", "finally_clause", "ensure", "finally_block"})
 _SUBMITS: Final = regex(
     r"(?i)[.:](?:supplyAsync|runAsync|submit|execute|schedule\w*|invokeAll|run_in_executor|thenApplyAsync|queue_?user_?work_?item"
     r"|StartNew|launch|async)$|(?:^|\.)(?:Thread|Thread\.new|Thread\.start|Task\.Run|go)$"
@@ -143,7 +142,7 @@ def _afterwards(node: Node, function: Node) -> bool:
         if at.parent is None or at.id == function.id:
             break
         at = at.parent
-        if at.type in _AFTERWARDS:
+        if at.type in AFTERWARDS:
             return True
     return False
 

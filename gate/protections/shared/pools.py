@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.shared.facts import Shared
-from gate.protections.tree_sitter.functions import function_around, name_of
+from gate.protections.tree_sitter.functions import AFTERWARDS, function_around, name_of
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, inside, line_of, text_of
 from gate.regex import regex
 
@@ -24,7 +24,6 @@ _GIVES_BACK: Final = regex(
     r"(?:put|put_?back|return\w*|release\w*|give_?back|recycle|free|check_?in)$"
     r"|^(?:\w+\.)?(?:put|release|return|recycle|free)_?\w*(?:buf|buffer|bytes|builder|writer|scratch)s?$"
 )
-_AFTERWARDS: Final = frozenset({"defer_statement", "finally_clause", "ensure", "finally_block"})
 _RETURNS: Final = frozenset({"return_statement", "return_expression", "return", "jump_expression"})
 _NAME: Final = regex(r"[&*$]?[A-Za-z_]\w*")
 _PARTS: Final = (
@@ -69,7 +68,7 @@ def _scope(node: Node) -> tuple[Node, bool, Node | None]:
     at, later, block, depth = node, False, None, 0
     while at.parent is not None and depth < _DEEPEST:
         at, depth = at.parent, depth + 1
-        if at.type in _AFTERWARDS:
+        if at.type in AFTERWARDS:
             later = True
             break
         if block is None and ("block" in at.type or "body" in at.type or at.type == "statement_list"):

@@ -14,6 +14,8 @@ _FUNCTION: Final = regex(
     r"function_(?:declaration|definition|item|expression)|arrow_function|method(?:_declaration|_definition)?"
     r"|singleton_method|func_literal|constructor_declaration|local_function_statement|lambda|generator_function\w*"
 )
+AFTERWARDS: Final = frozenset({"defer_statement", "finally_clause", "ensure", "finally_block"})
+"""What runs when the work around it ends, however it ends."""
 
 
 def function_around(node: Node) -> Node:

@@ -113,3 +113,9 @@ def test_an_import_that_took_a_name_is_one_for_the_effect() -> None:
 )
 def test_a_call_for_its_effect_that_is_said_to_have_none(text: str, hits: int) -> None:
     assert len(told({"src/draw.js": text}, PACKAGE)) == hits
+
+
+def test_settings_that_are_too_large_are_told_as_not_looked_at() -> None:
+    text = 'export default { envPrefix: "STRIPE_" };\n' + "// filled\n" * 30_000
+    result = Builds().scan(make_request(TREE | {"vite.config.ts": text}, TREE))
+    assert "vite.config.ts" in result.stages[0].reason
